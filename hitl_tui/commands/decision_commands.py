@@ -17,7 +17,7 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData
-from hitl_tui.core.messages import Message, counted_message, word
+from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name, typed_command
 from hitl_tui.core.plan_review import UNSAID
 from hitl_tui.core.policy import Risk, Ruling
@@ -25,7 +25,6 @@ from hitl_tui.core.questions import question_of
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, check_transition
-from hitl_tui.ledger.approval_log import logged_decisions
 from hitl_tui.supervisor.snapshot import Question
 
 
@@ -196,13 +195,6 @@ async def skip(context: CommandContext, values: CommandValues) -> CommandResult:
     return await context.change(
         EventKind.SKIP, data, "skipped", Message("Skipped {}.", step_name(todo.id)), data, closing=closing
     )
-
-
-async def decisions(context: CommandContext, values: CommandValues) -> CommandResult:
-    """Show who decided what in the session, when and why, the newest last."""
-    found = await logged_decisions(context.session.writer.ledger, context.session.id)
-    message = counted_message("{} decision.", "{} decisions.", len(found))
-    return CommandResult("ok", message, {"decisions": [one.to_dict() for one in found]})
 
 
 async def retry(context: CommandContext, values: CommandValues) -> CommandResult:

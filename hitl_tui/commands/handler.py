@@ -59,7 +59,7 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "answer": answer_commands.answer,
         "approve": task_commands.approve,
         "reject": task_commands.reject,
-        "decisions": decision_commands.decisions,
+        "decisions": plan_commands.decisions,
         "plan approve": decision_commands.plan_approve,
         "plan reject": decision_commands.plan_reject,
         "proposal accept": decision_commands.proposal_accept,

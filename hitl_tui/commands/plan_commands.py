@@ -23,6 +23,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition
+from hitl_tui.ledger.approval_log import logged_decisions
 from hitl_tui.planning.proposals import NoChange
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.threads.session_thread import SessionThread
@@ -106,6 +107,13 @@ async def checkpoint_list(context: CommandContext, values: CommandValues) -> Com
             command = f"/checkpoint list --before {older + 1}"
             message = Message("{}. {} to {} shown; older: {}", message, older + 1, newest, command)
     return CommandResult("ok", message, {"checkpoints": listed, "total": shape.total, "older": older})
+
+
+async def decisions(context: CommandContext, values: CommandValues) -> CommandResult:
+    """Show who decided what in the session, when and why, the newest last."""
+    found = await logged_decisions(context.session.writer.ledger, context.session.id)
+    message = counted_message("{} decision.", "{} decisions.", len(found))
+    return CommandResult("ok", message, {"decisions": [one.to_dict() for one in found]})
 
 
 async def help_(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -358,7 +366,7 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
             help=Message("Put longer text into a document in the workspace."),
         )
     reply = reply_of(words, load_replies())
-    if reply is not None and seen.questions:
+    if reply is not None and (seen.questions or reply is Reply.RECORD):
         return await _replied(reply, context, words)
     try:
         proposal = await context.planner.revise(words, seen.query, seen.todos, seen.taken)
@@ -387,9 +395,11 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
 
 
 async def _replied(reply: Reply, context: CommandContext, words: str) -> CommandResult:
-    """Answer words that are no change of the plan: with the help, or with where a decision is given."""
+    """Answer words that are no change of the plan: with the help, who decided what, or where a decision is given."""
     if reply is Reply.HELP:
         return await help_(context, CommandValues())
+    if reply is Reply.RECORD:
+        return await decisions(context, CommandValues())
     said = one_line(words, _SAID)
     if not context.snapshot.questions:
         return failure(Message('"{}" decides nothing: no question is open.', said), reason=NO_DECISION)

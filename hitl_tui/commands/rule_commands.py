@@ -255,7 +255,7 @@ async def mode(context: CommandContext, values: CommandValues) -> CommandResult:
     data: EventData = {"mode": mode.value}
     message = Message("The mode is now {}.", mode.value)
     if going:
-        names = ", ".join(going[:_NAMED]) + (", …" if len(going) > _NAMED else "")
+        names = ", ".join(map(step_name, going[:_NAMED])) + (", …" if len(going) > _NAMED else "")
         message = Message("The mode is now {}; from now on these run without asking: {}.", mode.value, names)
     closing = replace(context.ends(Cause.MODE, *going, detail=mode), since="") if going else None
     shown = {**data, "freed": list(going)}

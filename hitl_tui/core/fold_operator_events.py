@@ -311,7 +311,11 @@ def edit(draft: Draft, event: Event) -> None:
     _give_input(draft, event)
     todo = target(draft, event)
     planned = {**_short_values(before.arguments), **before.metadata.get("planned", {})}
-    metadata: TodoMetadata = {**without(todo.metadata, "lacks", "unplaced"), "edited_by": event.by}
+    metadata: TodoMetadata = {**without(todo.metadata, "lacks", "unplaced")}
+    if event.data.get("carried"):  # it follows from another step's
+        draft.put(replace(todo, metadata=metadata))
+        return
+    metadata["edited_by"] = event.by
     metadata["planned"] = {name: was for name, was in planned.items() if todo.arguments.get(name) != was}
     draft.put(replace(todo, metadata=metadata))
 

@@ -14,10 +14,11 @@ _NUMBER = re.compile(r"(?:no\.? ?|#)?[0-9]{1,4}번?|todo[_ ]?[0-9]{1,4}")
 
 
 class Reply(StrEnum):
-    """What a person means who types such words at the prompt."""
+    """What a person means who types such words at the prompt; the record is who decided what."""
 
     DECISION = "decision"
     HELP = "help"
+    RECORD = "record"
 
 
 @cache
@@ -31,7 +32,7 @@ def load_replies() -> Mapping[str, frozenset[str]]:
 
 
 def reply_of(text: str, words: Mapping[str, frozenset[str]]) -> Reply | None:
-    """Return what a text means that is nothing but an answer or a call for help; None for any other text.
+    """Return what a text means that is nothing but an answer, or a call for help or the record; None for others.
 
     Args:
         text: what a person typed.
@@ -42,6 +43,8 @@ def reply_of(text: str, words: Mapping[str, frozenset[str]]) -> Reply | None:
         return None
     if said in words["help.words"]:
         return Reply.HELP
+    if said.rstrip("?") in words["record.words"]:
+        return Reply.RECORD
     if said in words["decision.words"] | words["decision.alone"] or _NUMBER.fullmatch(said):
         return Reply.DECISION
     parts = {part for part in said.split() if not _NUMBER.fullmatch(part)}

@@ -18,7 +18,7 @@ from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, stepped
-from hitl_tui.wording.status_words import number_of, who_words
+from hitl_tui.wording.status_words import approval_words, number_of, who_words
 from hitl_tui.wording.text_lines import answer_lines, answer_of, inline, news_of, place_of, question_lines, standing
 
 PRINTED = 0.25
@@ -188,9 +188,12 @@ def became(
     approval = now.approval
     fresh = approval is not None and (before.approval is None or before.run_id != now.run_id)
     if approval is not None and fresh and (approval.get("by"), approval.get("channel")) != (own, channel):
-        yield _("{id} was approved by {by}.").format(
-            id=number_of(now.id), by=who_words(str(approval.get("by", "")), str(approval.get("channel", "")))
-        )
+        if approval.get("channel") == "policy":
+            yield f"{number_of(now.id)}: {approval_words(approval)}"
+        else:
+            yield _("{id} was approved by {by}.").format(
+                id=number_of(now.id), by=who_words(str(approval.get("by", "")), str(approval.get("channel", "")))
+            )
     if before.status is now.status:
         return
     if now.status is Status.SKIPPED:

@@ -268,6 +268,9 @@ class LineSession:
         if self._session is not None and self._session.snapshot.questions:
             if verdict := KEYS.get(source.key):
                 line = self._by_key(verdict, self._session.snapshot)
+            elif self._fits is not None and line.strip() in KEYS:
+                said = line.strip()
+                raise BadInput(Message('"{}" came before the question, or all at once with more; type it again.', said))
             elif self._fits is not None and (refused := _REFUSED.fullmatch(line)):
                 line = f"{self._by_key('reject', self._session.snapshot)} {refused[1]}"
         if not is_command(line):
@@ -304,7 +307,10 @@ class LineSession:
         """
         question = snapshot.questions[0]
         commands = question.commands
-        open_ones = [(one.name, next(iter(one.commands.values()), "/help")) for one in snapshot.questions[:_NAMED]]
+        open_ones = [
+            (one.name, one.commands.get(verdict) or next(iter(one.commands.values()), "/help"))
+            for one in snapshot.questions[:_NAMED]
+        ]
         ways = [Message("Answer {} with {}.", step_name(name), typed_command(command)) for name, command in open_ones]
         help = one_message(ways)
         if len(snapshot.questions) > 1:

@@ -418,5 +418,5 @@ def _said(question: Question) -> Iterable[Row]:
             if not str(said).endswith(own):
                 yield labelled(_("in short"), safe_text(translate(said)), "$text-muted")
             return
-        yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=in_line(origin)), "$text-muted")
+        yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=number_of(origin)), "$text-muted")
         yield quoted_row(safe_text(str(said)), "italic $text-muted")

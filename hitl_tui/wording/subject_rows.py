@@ -116,10 +116,15 @@ def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = F
             yield labelled(label, _paths(value), exact=True)
         elif not own and isinstance(value, str) and value in _KEPT_VALUES:
             yield labelled(label, _(value))
-        elif not own and key == "analysis_type" and isinstance(value, str) and value in _ANALYSES:
-            yield labelled(label, _(_ANALYSES[value]))
+        elif not own and isinstance(value, str) and (said := value_words(str(key), value)) != value:
+            yield labelled(label, said)
         else:
             yield value_row(label, value, value_text(value), "bold" if value == task else "")
+
+
+def value_words(name: str, value: str) -> str:
+    """Return what one of the values that an argument of a team of ours may have is called; others stay as they are."""
+    return _(_ANALYSES[value]) if name == "analysis_type" and value in _ANALYSES else value
 
 
 def argument_label(name: str) -> str:

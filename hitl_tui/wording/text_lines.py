@@ -245,7 +245,9 @@ def question_lines(
     commands = question.bound_commands if bound else question.commands
     width = max((cell_width(_verdict(v)) for v in commands), default=0)
     answers = {verdict: give(command_words(command)) for verdict, command in commands.items()}
-    answers |= {v: _("{key} or {command}").format(key=keys[v], command=answers[v]) for v in keys if v in answers}
+    answers |= {
+        v: _("{key} or {command}").format(key=command_words(keys[v]), command=answers[v]) for v in keys if v in answers
+    }
     return [
         heading(question, place, datetime.now(UTC)).plain,
         *layout(rows, "  "),

@@ -47,12 +47,24 @@ async def at_work(folder: Path, query: str, graph: str = "", channel: str = "rep
             for text in ("승인", "네, 승인해주세요", "ㅇㅇ", "아니요", "yes please", "skip", "취소")
         ),
         *((text, Reply.HELP) for text in ("help", "?", "？", "Help!", "도움말")),
+        *((text, Reply.RECORD) for text in ("Who approved what?", "누가 승인했어?", "decisions")),
         *((text, None) for text in ("skip the report", "skip 2", "add an analysis", "분석도 추가해줘", "승인 보고서")),
         *((text, None) for text in ("no search", "", "…", "go to the moon", "yes " * 40, "What is the cap?")),
     ],
 )
 def test_what_answers_and_what_is_said(text: str, meant: Reply | None) -> None:
     assert reply_of(text, load_replies()) is meant
+
+
+async def test_who_decided_what_is_told_when_it_is_asked(tmp_path: Path) -> None:
+    async with at_work(tmp_path, "Find the cap.") as (handler, _):
+        await handler.handle_command("/todo approve 1")
+        told = await handler.handle_command("Who approved what?")
+        assert [(d["todo_id"], d["verdict"], d["by"]) for d in told.data["decisions"]] == [
+            ("todo_001", "approve", "ann")
+        ]
+        near = await handler.handle_command("/skip 1")
+        assert "Did you mean /todo skip 1?" in near.message
 
 
 async def test_an_answer_decides_nothing_and_the_command_that_does_is_named(tmp_path: Path) -> None:

@@ -519,6 +519,7 @@ async def test_steps_that_go_on_with_the_same_question_get_the_edited_one(tmp_pa
         await c.until(lambda: "001" in c.message and "002 with the same question" in c.message, "what was edited")
         edited = [todo.arguments["query"] for todo in c.snapshot.todos[:2]]
         assert len(set(edited)) == 1 and "310 million" in edited[0]
+        assert [todo.metadata.get("edited_by") for todo in c.snapshot.todos[:2]] == ["ops", None]
         await c.send('/todo edit 2 query="What is the cap?"')
         await c.until(lambda: c.message.startswith("Edited 002;"), "that 002 alone was")
         assert "310 million" in c.snapshot.todos[0].arguments["query"]

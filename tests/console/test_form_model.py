@@ -6,10 +6,19 @@ import json
 
 import pytest
 
-from hitl_tui.console.dialogs.form_model import Field, Form, area_text, needs_area, schema_fields, wanted_form
+from hitl_tui.console.dialogs.form_model import (
+    Field,
+    Form,
+    area_text,
+    field_text,
+    needs_area,
+    schema_fields,
+    wanted_form,
+)
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.shape import Form as Wanted
 from hitl_tui.core.interrupts.shape import Wants
+from hitl_tui.language import using
 
 SCHEMA = {
     "properties": {
@@ -46,6 +55,16 @@ def test_the_editor_gets_what_is_right_as_values_and_what_is_wrong_as_it_was_wri
     assert text.endswith("}\n")
     assert json.loads(text) == {"guests": "40", "tags": [1], "more": None}
     assert form(empties=True).unknown(json.loads(text)) == {"more": None}
+
+
+def test_values_of_a_choice_are_shown_in_the_persons_language_and_sent_as_they_are() -> None:
+    schema = {"properties": {"analysis_type": {"type": "string", "enum": ["comprehensive", "change"]}}}
+    with using("ko"):
+        (field,) = schema_fields(schema, {})
+        shown = field_text(field, {"analysis_type": "change"})
+        assert (shown, field.value(shown), field.value("change")) == ("변동만", "change", "change")
+        assert "comprehensive" not in field.hint
+        assert field.problem("summary")
 
 
 def test_a_form_without_a_schema_takes_what_is_there() -> None:

@@ -24,6 +24,7 @@ SUBJECTS = [
     ("write a report", "Write a report"),
     ("Find out when we sing and what we wear, and write it up as a report", "When we sing and what we wear"),
     ("write a report about the lease renewal", "The lease renewal"),
+    ("Write up a report of October revenue by product and save it", "October revenue by product"),
     ("북알프스 원정 계획을 찾아서 보고서로 써 줘", "북알프스 원정 계획"),
     ("6월 회의에서 정한 일 알려줘", "6월 회의에서 정한 일"),
 ]

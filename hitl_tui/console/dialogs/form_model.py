@@ -14,7 +14,7 @@ from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark
-from hitl_tui.wording.subject_rows import is_call
+from hitl_tui.wording.subject_rows import is_call, value_words
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter
@@ -71,7 +71,7 @@ class Field:
         """What it takes, in words."""
         words = _(_EXPECTS.get(self.type, mark("text")))
         if self.choices:
-            return _("one of ") + ", ".join(self.choices)
+            return _("one of ") + ", ".join(value_words(self.name, choice) for choice in self.choices)
         if self.minimum is not None and self.maximum is not None:
             return _("{words} from {minimum:g} to {maximum:g}").format(
                 words=words, minimum=self.minimum, maximum=self.maximum
@@ -97,12 +97,14 @@ class Field:
     @property
     def when_empty(self) -> str:
         """What stands in it while it is empty, one safe line."""
-        default = (
-            _("default {default}").format(default=json.dumps(self.default, ensure_ascii=False))
-            if self.default is not None
-            else ""
-        )
+        default = _("default {default}").format(default=self._default) if self.default is not None else ""
         return safe_text(" · ".join(p for p in (default, self.described) if p), multiline=False, limit=200)
+
+    @property
+    def _default(self) -> str:
+        if self.choices and isinstance(self.default, str):
+            return value_words(self.name, self.default)
+        return json.dumps(self.default, ensure_ascii=False)
 
     def value(self, text: str) -> Json:
         """Return what a text stands for.
@@ -126,7 +128,10 @@ class Field:
                 raise self._wrong(text)
             return plain.lower() == "true"
         if self.choices and text not in self.choices:
-            raise self._wrong(text)
+            meant = next((choice for choice in self.choices if value_words(self.name, choice) == plain), None)
+            if meant is None:
+                raise self._wrong(text)
+            return meant
         if self.type == "json":
             try:
                 return strict_json(text)
@@ -253,6 +258,8 @@ def field_text(field: Field, values: JsonObject) -> str:
     if field.name not in values:
         return ""
     value = values[field.name]
+    if isinstance(value, str) and value in field.choices:
+        return safe_text(value_words(field.name, value), multiline=False)
     plain = isinstance(value, str) and field.type != "json"
     return safe_text(str(value) if plain else json.dumps(value, ensure_ascii=False), multiline=False)
 
