@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from feedback_judge import before
 from planning_support import COMMANDS, agents
 
 from hitl_tui.core.errors import BadInput, PlanError
@@ -426,6 +427,32 @@ DEEDS = {
 
 
 @pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        ("also list the biggest folders before anything is deleted", "search_team"),
+        ("please find out how large the logs are before the deletion", "search_team"),
+        ("백업부터 다시 해줘", "backup"),
+        ("삭제하기 전에 백업부터 다시 해줘", "backup"),
+        ("back up again before the deletion", "backup"),
+    ],
+)
+@pytest.mark.parametrize("ended", [Status.PENDING, Status.FAILED])
+async def test_what_is_to_come_before_a_step_does_also_before_one_that_failed(
+    monkeypatch: pytest.MonkeyPatch, text: str, added: str, ended: Status
+) -> None:
+    monkeypatch.setattr("planning_support.COMMANDS", DEEDS)
+    query, planner = "count, back up, delete, verify", PlanningAgent(agents(), RulePlanner(DEEDS))
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(query)).plan)
+    statuses = (Status.COMPLETED, Status.SKIPPED, ended, Status.PENDING)
+    todos = [replace(todo, status=status) for todo, status in zip(todos, statuses, strict=True)]
+    changes = (await RulePlanner(DEEDS).revise(text, CurrentPlan(query, todos, agents()))).changes
+    plan = {t.id: t for t in carried_out(resolved(changes, todos, CONVERTER), todos)}
+    assert plan["todo_005"].arguments.get("command", plan["todo_005"].agent_name) == added
+    assert "todo_005" in before("todo_003", plan)
+    assert "todo_003" not in before("todo_005", plan)
+
+
+@pytest.mark.parametrize(
     ("query", "text", "order"),
     [
         ("count, back up and verify", "delete the old logs too", "count backup delete verify"),
@@ -435,6 +462,13 @@ DEEDS = {
         ("count, verify, delete", "확인은 삭제 뒤로 옮겨줘", "count delete verify"),
         ("count, verify, delete", "삭제를 확인보다 먼저 해줘", "count delete verify"),
         ("count, back up and verify", "백업을 확인보다 나중에 해줘", "count verify backup"),
+        ("count, back up, delete, verify", "verify before deleting, too", "count backup verify delete verify"),
+        ("count, back up, delete, verify", "삭제 전에 확인도 한번 해줘", "count backup verify delete verify"),
+        (
+            "count, back up, delete, verify",
+            "count the logs once more before the deletion",
+            "count backup count delete verify",
+        ),
     ],
 )
 async def test_a_check_comes_after_what_it_checks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -12,7 +12,7 @@ from hitl_tui.core.json_types import ProposedChange
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy, in_order
-from hitl_tui.core.todos import OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
+from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
@@ -96,7 +96,9 @@ class _Sentence:
         self.also = revise.also.search(text) is not None
         self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
-        self.moved = [e for e in edits if (self.related or self.level) and self.places(e) and self.anchors(e)]
+        fixed = {one for edit in edits if edit.operation in RELATIONS for one in self.anchors(edit)}
+        moved = [e for e in edits if (self.related or self.level) and self.places(e)]
+        self.moved = [e for e in moved if {*self.anchors(e)} - fixed]
         self.after = [i for e in edits if e.operation is Operation.AFTER for i in self.anchors(e)]
         self.rest = self._rest()
         self.there: list[str] = []
@@ -148,14 +150,19 @@ class _Sentence:
     def waiting(self, command: str) -> list[SupervisorTodo]:
         """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
         named = [e for e in self.edits if any(step.command == command for step in e.steps)]
-        more = self.also or any(e.again or e.operation is Operation.ADD for e in named)
+        more = self.also or any(e.again or e.operation is Operation.ADD or self._checks_early(e) for e in named)
         return [] if more else [t for t in self._scene.called(command) if t.status in IDLE]
 
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
         looked_for = self.also or any(step.need in _ORDER[:2] for step in edit.steps)
         more = edit.subject and edit.operation is Operation.ASK and looked_for
-        return edit.operation in _PLACED and not (more or edit.again)
+        return edit.operation in _PLACED and not (more or edit.again or self._checks_early(edit))
+
+    def _checks_early(self, edit: Edit) -> bool:
+        """Return whether an edit asks for a check before what the plan's checks look at: one more is meant."""
+        before = any(one.operation is Operation.BEFORE for one in self.edits)
+        return before and edit.operation is not Operation.ORDER and {*self.anchors(edit)} <= {*self._scene.last_checks}
 
     def anchors(self, edit: Edit) -> list[str]:
         """Return the steps of the plan that an edit names, each by itself."""
@@ -464,7 +471,7 @@ class _Revision:
 
     def _begin_order(self) -> None:
         scene, whole, kinds, left = self.scene, self._whole, self._kinds, self._left()
-        coming = [t for t in scene.todos if t.status in (*IDLE, Status.IN_PROGRESS) and t.id not in self._gone]
+        coming = [t for t in scene.todos if t.status in (*MAY_BEGIN, Status.IN_PROGRESS) and t.id not in self._gone]
         waits = {t.id: left[t.id] for t in coming} | {step.id: step.dependencies for step in self.added}
         for todo in whole.todos[len(scene.todos) :]:
             facts = whole.facts_of(todo)
@@ -473,7 +480,7 @@ class _Revision:
             checks = [i for i in scene.last_checks if i not in self._gone] if deeds else []
             for fed in dict.fromkeys((*users, *checks)):
                 waits[fed] = (*waits[fed], todo.id)
-        running = {t.id for t in coming if t.status not in IDLE}
+        running = {t.id for t in coming if t.status not in MAY_BEGIN}
         self.order = StepOrder(waits, whole.readers, {t.id for t in whole.of(Need.FIND)}, running)
 
     def _left(self) -> dict[str, tuple[str, ...]]:
@@ -574,8 +581,24 @@ class _Revision:
         if self.refusals:
             raise self.refusals[0]
         if not reviewed and (more := continued(self.scene, asked)) is not None:
-            return more
+            ahead = [
+                one
+                for said in sentences
+                for e in said.edits
+                if e.operation is Operation.BEFORE
+                for one in said.anchors(e)
+            ]
+            return replace(more, changes=tuple(self._ahead(more.changes, ahead)))
         raise NoChange(Message('No change to the plan found in "{}".', cut(self.scene.text, 60)), help=HELP)
+
+    def _ahead(self, changes: Sequence[PlanChange], anchors: Collection[str]) -> Iterator[PlanChange]:
+        """Yield changes whose new steps come before some of the plan that may begin yet."""
+        waiting = tuple(t.id for t in self.scene.todos if t.id in anchors and t.status in MAY_BEGIN)
+        drawn_on = {one for change in changes if isinstance(change, AddStep) for one in change.step.dependencies}
+        for change in changes:
+            if isinstance(change, AddStep) and change.step.id not in drawn_on:
+                change = replace(change, feeds=(*change.feeds, *waiting))
+            yield change
 
     def _changes(self) -> list[PlanChange]:
         """Return the changes in the order they can be made: what others depend on is skipped, not removed."""
