@@ -29,7 +29,7 @@ from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name
-from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.plan import AgentFacts, changed_words
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.questions import MOST_CHANGED
@@ -232,6 +232,8 @@ class CommandContext:
             return refused
         status, done = _DONE[verdict]
         said = done.filled(what=_asked(question))
+        if question.kind is Kind.PROPOSAL and verdict is Verdict.APPROVE:
+            said = Message("Plan changed: {}.", changed_words(question.subject["proposal"]["changes"]))
         if question.kind is Kind.PROPOSAL and isinstance(value, dict):
             changes = question.view.request.subject["proposal"]["changes"]
             data |= value

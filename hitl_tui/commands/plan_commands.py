@@ -18,7 +18,7 @@ from hitl_tui.core.fold_decisions import asks_nobody
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, counted_message, joined, word
 from hitl_tui.core.names import clip, resolve_id, step_name, typed_command
-from hitl_tui.core.plan import AgentFacts
+from hitl_tui.core.plan import AgentFacts, changed_words
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
@@ -390,7 +390,10 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
     if context.channel == "console":  # its question comes up there, with its keys
         message = Message("Proposed: {}", proposal.reason)
     else:
-        message = Message("Proposed: {} To accept it: /proposal accept {}", proposal.reason, proposal.id)
+        changed = changed_words(proposal.changes)
+        message = Message(
+            "Proposed: {} To change the plan ({}): /proposal accept {}", proposal.reason, changed, proposal.id
+        )
     return await context.change(EventKind.PROPOSED, event, "proposed", message, data)
 
 

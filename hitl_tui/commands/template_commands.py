@@ -11,6 +11,7 @@ from hitl_tui.commands.session_commands import admin_of
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message
+from hitl_tui.core.plan import changed_words
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.plan_templates import TemplateShelf, template_of, values_in
@@ -68,7 +69,8 @@ async def run(context: CommandContext, values: CommandValues) -> CommandResult:
     proposal = await context.planner.propose(proposed, seen.todos, context.line, seen.taken)
     event: EventData = {"proposal": proposal.to_dict()}
     data = {"proposal": proposal.to_dict(), "proposal_id": proposal.id}
-    message = Message("Proposed: {} To accept it: /proposal accept {}", reason, proposal.id)
+    changed = changed_words(proposal.changes)
+    message = Message("Proposed: {} To change the plan ({}): /proposal accept {}", reason, changed, proposal.id)
     if context.channel == "console":
         message = Message("Proposed: {}", reason)
     return await context.change(EventKind.PROPOSED, event, "proposed", message, data)

@@ -18,7 +18,8 @@ from hitl_tui.core.json_types import (
     Stored,
     TodoMetadata,
 )
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, joined
+from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
@@ -306,6 +307,27 @@ class Change(StrEnum):
     PRIORITY = "priority"
     EDIT = "edit"
     AFTER = "after"
+
+
+_CHANGED: Mapping[str, Message] = {
+    Change.ADD: Message("{} added"),
+    Change.SKIP: Message("{} skipped"),
+    Change.REMOVE: Message("{} removed"),
+    Change.PRIORITY: Message("{} with another priority"),
+    Change.EDIT: Message("{} with another input"),
+    Change.AFTER: Message("{} in another place"),
+}
+
+
+def changed_words(changes: Sequence[ProposedChange]) -> str:
+    """Return what changes do to a plan, in a few words: `003, 004 added; 002 removed`."""
+    steps: dict[str, list[str]] = {}
+    for change in changes:
+        todo_id = str(change.get("todo_id") or (change.get("todo") or {}).get("id", ""))
+        steps.setdefault(change["kind"], []).append(step_name(todo_id))
+    return joined(
+        [said.filled([*dict.fromkeys(steps[kind])]) for kind, said in _CHANGED.items() if kind in steps], "; "
+    )
 
 
 @dataclass(frozen=True, slots=True)

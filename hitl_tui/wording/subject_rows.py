@@ -419,15 +419,23 @@ def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, A
         if change.get("todo_id") in ids[: max(0, last)]:  # it waits for what stands behind it
             then.insert(last, then.pop(ids.index(str(change["todo_id"]))))
     kept = len(list(takewhile(lambda pair: pair[0]["id"] == pair[1]["id"], zip(plan, then, strict=False))))
+    if kept == len(plan):  # what is added comes last, and stands above
+        yield labelled(_("plan then"), joined(_span(plan), *(number_of(step["id"]) for step in then[kept:])))
+        return
     yield labelled(_("plan now"), _steps_named(plan, kept))
     yield labelled(_("plan then"), _steps_named(then, kept) or _("no step"))
 
 
 def _steps_named(steps: Sequence[StepNamed], kept: int) -> str:
     far = kept - 1 if kept > _FEW_STEPS else 0  # the last one that stays says where it goes on
-    numbers = [f"{number_of(steps[0]['id'])}–{number_of(steps[far - 1]['id'])}"] if far else []
+    numbers = [_span(steps[:far])] if far else []
     named = (f"{number_of(step['id'])} {one_line(in_line(step['title']), _LONGEST_STEP)}" for step in steps[far:])
     return joined(*numbers, *named)
+
+
+def _span(steps: Sequence[StepNamed]) -> str:
+    """Return the numbers of steps that stand one after the other: of the first and of the last."""
+    return "–".join(dict.fromkeys(number_of(steps[place]["id"]) for place in (0, -1)))
 
 
 def _is_id(value: object) -> bool:

@@ -261,7 +261,7 @@ async def test_a_proposal_is_accepted_with_the_steps_of_low_risk_that_it_adds(tm
         (question,) = op.now.questions
         answer = await op.say("/proposal run")
         assert (answer["status"], answer["run"]) == ("resumed", True)
-        assert answer["message"] == "Approved the proposal. What it adds runs without another question."
+        assert answer["message"] == "Plan changed: 002 added. What it adds runs without another question."
         seen = await op.rest()
         assert not seen.questions and op.statuses == {"todo_001": "completed", "todo_002": "completed"}
         approval = seen.raw["todo_002"]["approval"]
@@ -275,7 +275,7 @@ async def test_what_is_still_to_get_results_asks_when_its_turn_comes(tmp_path: P
         await op.rest()
         await op.say("more detail")
         said = (await op.say("/proposal run"))["message"]
-        assert said == "Approved the proposal. You will still be asked about 002."
+        assert said == "Plan changed: 002 added. You will still be asked about 002."
         assert [q.todo_id for q in (await op.rest()).questions] == ["todo_001"]
         await op.say("/todo approve")
         (question,) = (await op.rest()).questions
