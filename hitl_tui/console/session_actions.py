@@ -184,11 +184,14 @@ class SessionActions:
         return message, text
 
     def _where_asked(self, proposal: str) -> str:
-        """Show what was proposed just now; return which key goes there, empty where the person is at it already."""
+        """Return which keys go to what was proposed just now, which comes after what is asked already."""
         if not self._display.at_prompt:
             return ""
-        self._display.show_question(proposal)
-        return "  " + self._console.keymap.named(_("{session.question} goes to the question."))
+        asked = self._display.question
+        first = asked is None or asked.name == proposal
+        said = _("{session.question} goes to the question.")
+        later = _("It comes after the question on the screen: {session.question}, then {question.next}.")
+        return "  " + self._console.keymap.named(said if first else later)
 
     async def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         display, data = self._display, result.data

@@ -57,9 +57,6 @@ class SessionDisplay(Protocol):
         """Bring a pane to the front."""
         ...
 
-    def show_question(self, name: str) -> None:
-        """Bring a question to the front, now or as soon as it is asked; the focus stays where it is."""
-
     def to_question(self) -> None:
         """Give the focus to the question that is shown."""
         ...

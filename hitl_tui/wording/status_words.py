@@ -307,18 +307,18 @@ def fork_first(title: str) -> str:
     return _("fork of {of} · {title}").format(**found.groupdict()) if found else title
 
 
-def ending_words(snapshot: Snapshot, *, there: bool = False) -> str:
+def ending_words(snapshot: Snapshot, files: Sequence[str], *, there: bool = False) -> str:
     """Return what is said once a session has ended; the keys in it have to be named.
 
     Args:
         snapshot: the session.
+        files: what was written since it ended before.
         there: what is pressed goes to the answer already.
     """
     counts = snapshot.tally
     ended = "" if all_done(counts) else translate(tally_message(counts))
     if not counts.get(DONE):
         return joined(ended, _("{session.pane} shows why"))
-    files = (snapshot.response or {}).get("files") or []
     written = _("written: {file}").format(file=in_line(files[0])) if files else ""
     written += _(" and {n:,} more").format(n=len(files) - 1) if len(files) > 1 else ""
     return joined(ended, _("Answer ready"), written, "" if there else _("{session.pane} to scroll, copy or export"))

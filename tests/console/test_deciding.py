@@ -285,7 +285,11 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         await c.asked()
         await c.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
         await c.asked(2)
-        await c.to_question()  # it is the one that is shown, though 001 was asked first
+        assert c.panel.question is not None and c.panel.question.todo_id == "todo_001", "what is read stays"
+        await c.until(lambda: "It comes after the question on the screen: Ctrl+G, then" in c.message, "where it is")
+        await c.to_question()
+        await c.press("down")
+        assert " · 2 of 2" in str(c.panel.border_title)
         c.clock.rest()
         await c.press("1")
         await c.until(lambda: len(c.snapshot.todos) == 2, "the added step")
@@ -298,6 +302,7 @@ async def test_a_proposal_is_accepted_change_by_change(tmp_path: Path) -> None:
         await c.send("/template run documents topic=deposit")
         await c.asked(2)
         await c.to_question()
+        await c.press("down")
         c.clock.rest()
         await c.press("2")
         await answered(c, "131", Unfit)  # the third needs the second

@@ -40,6 +40,22 @@ async def test_a_message_goes_with_the_next_key_and_stands_in_the_stream_only_th
         assert streamed(c, said) == 1
 
 
+async def test_a_file_is_named_when_it_was_written_and_not_at_the_ends_after_that(tmp_path: Path) -> None:
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the first end")
+        await c.send("/todo add document_team Caps --after 1")
+        await c.asked()
+        await c.to_question()
+        await c.until(lambda: c.panel.complete, "the draft")
+        await c.read_on()
+        await c.press("1")
+        await c.until(lambda: "written: reports/" in c.message, "the report")
+        await c.send("/todo add search_team deposit")
+        await c.until(lambda: c.snapshot.concluded and c.message.startswith("Answer ready"), "the next end")
+        assert "written" not in c.message and (c.snapshot.response or {}).get("files")
+
+
 async def test_a_message_goes_after_five_seconds_and_nothing_moves_then(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, size=(80, 24)) as c:
         await c.asked()

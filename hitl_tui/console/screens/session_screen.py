@@ -125,6 +125,8 @@ class SessionScreen(PromptScreen):
         """The question was gone to before there was one: it gets the focus when it comes, unless a key comes first."""
         self._places: dict[str, tuple[str, str]] = {}
         self._called: dict[str, str] = {}
+        self._files: frozenset[str] = frozenset()
+        """What the session had written when it was opened, or ended last."""
         self._inbox = 0
         self._head = ""
         self._causes = CheckpointCauses()
@@ -228,6 +230,7 @@ class SessionScreen(PromptScreen):
         if pane:
             self.show_pane(pane)
         self.snapshot = handle.session.snapshot
+        self._files = frozenset(_files_of(self.snapshot))
         self._render_snapshot(self.snapshot)
         self.call_later(self._show_first_answer, self.snapshot, pane)
         if handle.stopped:
@@ -346,7 +349,9 @@ class SessionScreen(PromptScreen):
         if await pane.show(snapshot.response, asked, outdated=outdated) and snapshot.concluded:
             if self.focused is not self.query_one(StreamPane):
                 self.show_pane("answer")
-            self.say(self.hitl.keymap.named(ending_words(snapshot, there=self.focused is pane)))
+            files = [name for name in _files_of(snapshot) if name not in self._files]
+            self._files = frozenset(_files_of(snapshot))
+            self.say(self.hitl.keymap.named(ending_words(snapshot, files, there=self.focused is pane)))
         elif here == "answer" and not snapshot.concluded and (not outdated or not before):
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
@@ -495,11 +500,8 @@ class SessionScreen(PromptScreen):
                 said += " " + self.hitl.keymap.named(_("{session.undo} undoes your last decision."))
             self.say(said, passing=True)
 
-    def show_question(self, name: str) -> None:
-        """See `SessionDisplay`, as for the next."""
-        self.query_one(QuestionPanel).show_when_asked(name)
-
     def to_question(self) -> None:
+        """See `SessionDisplay`, as for the next."""
         panel = self.query_one(QuestionPanel)
         if self.focused is not panel:
             self._back = self.focused
@@ -802,6 +804,11 @@ class SessionScreen(PromptScreen):
         elif text := self.query_one(AnswerPane).text:
             self.app.copy_to_clipboard(safe_text(text))
             self.say(_("The answer was copied."))
+
+
+def _files_of(snapshot: Snapshot) -> list[str]:
+    """Return what a session has written, by its answer."""
+    return [str(name) for name in (snapshot.response or {}).get("files") or ()]
 
 
 def _time_of_day() -> str:

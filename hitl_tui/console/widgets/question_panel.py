@@ -158,7 +158,6 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self._answering = QuestionGuard(guard)
         self._ahead, self._reading = self._answering.dialog, self._answering.reading
         self._all = QuestionQueue()
-        self._wanted = ""
         self._mode = ""
         self.noticed: frozenset[str] = frozenset()
         """Ids of the open questions that the screen showed or counted when it was drawn."""
@@ -209,8 +208,6 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self._waits, self._mode = waits, mode
         ids = frozenset(q.id for q in asked)
         self._all = self._all.updated(asked)
-        if (found := self._all.selected(self._wanted)) is not None:
-            self._all, self._wanted = found, ""
         self._reading.keep(ids)
         self._draw()
         self.noticed &= ids
@@ -221,14 +218,9 @@ class QuestionPanel(TitledFrame, can_focus=True):
         """Show the question with this id or name, or about this TODO; return whether there is one."""
         if (found := self._all.selected(name)) is None:
             return False
-        self._all, self._wanted = found, ""
+        self._all = found
         self._draw()
         return True
-
-    def show_when_asked(self, name: str) -> None:
-        """Show the question with this id or name, now or as soon as it is asked."""
-        if not self.select(name):
-            self._wanted = name
 
     def _draw(self) -> None:
         question, before = self.question, self.display
@@ -502,7 +494,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
 
     def action_step(self, by: int) -> None:
         if len(self.questions) > 1:
-            self._all, self._wanted = self._all.turned(by), ""
+            self._all = self._all.turned(by)
             self._draw()
 
     def action_scroll(self, by: int) -> None:
