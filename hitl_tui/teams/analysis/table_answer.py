@@ -64,8 +64,8 @@ def brief(answer: Answer, language: str) -> Brief:
 
 def guesses(mapped: Mapped, language: str) -> str:
     """Return what was taken for something else, with a colon, to stand before what came of it; empty for nothing."""
-    read = ", ".join(say(language, f"‘{a}’을(를) {b}(으)로", f'"{a}" as {b}') for a, b in mapped.guessed)
-    return say(language, f"질문의 {read} 읽으면: ", f"Reading {read}: ") if read else ""
+    read = ", ".join(say(language, f"‘{a}’ → {b}", f'"{a}" as {b}') for a, b in mapped.guessed)
+    return say(language, f"질문의 말을 이렇게 읽으면({read}): ", f"Reading {read}: ") if read else ""
 
 
 def notes(mapped: Mapped, language: str) -> list[str]:
