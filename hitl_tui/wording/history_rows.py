@@ -584,7 +584,7 @@ def _kind(posted: Posted) -> str:
 def _event_forms(posted: Posted, request: Request | None) -> tuple[str, ...]:
     """Return what an event was: with what it was about and by whom, by whom, alone."""
     kind, data = _kind(posted), event_data(posted)
-    said = _answers(data, request) if kind == "decided" else [deed(kind, data), deed(kind, {**data, "edits": ()})]
+    said = _answers(data, request) if kind == "decided" else _deeds(kind, data)
     who = person_of(posted)
     by = [_("{deed} by {who}").format(deed=form, who=plain_name(who)) for form in said] if who else []
     why = data.get("reason")
@@ -592,6 +592,13 @@ def _event_forms(posted: Posted, request: Request | None) -> tuple[str, ...]:
         by.insert(0, f"{by[0]} “{translate(why)}”")
     told = [*by[:1], *said[:2], *by, *said] if len(said) > 2 else [*by, *said]  # what was answered goes before by whom
     return tuple(dict.fromkeys(map(_safe, told)))
+
+
+def _deeds(kind: str, data: Mapping[str, Any]) -> list[str]:
+    """Return what an event was, of an edit also with its first new value alone, and without any."""
+    edits = data.get("edits") or ()
+    shorter = [[[edits[0][0], "", edits[0][-1]]], ()] if edits else []
+    return [deed(kind, data), *(deed(kind, {**data, "edits": few}) for few in shorter)]
 
 
 def person_of(posted: Posted) -> str:

@@ -510,7 +510,7 @@ class _Revision:
             order.apart()
         said.heeded = said.heeded or order.after != before
         if placed and not said.heeded:
-            raise BadInput(Message("The plan has {} there already.", ", ".join(map(step_name, placed))))
+            raise BadInput(Message("The plan has {} there already.", ", ".join(map(step_name, placed))), help=HELP)
 
     def _refuse_fixed(self, before: Mapping[str, tuple[str, ...]]) -> None:
         for todo in self.scene.todos:

@@ -47,7 +47,7 @@ class StepOrder:
         Raises:
             BadInput: it works from what one of them finds, or others between them do.
         """
-        anchors = tuple(anchor for anchor in anchors if moved not in self._before(anchor))
+        anchors = tuple(one for one in _but(anchors, (moved,)) if moved not in self._before(one))
         if not anchors:
             return
         self._take_out(moved, self._readers)
@@ -66,6 +66,7 @@ class StepOrder:
         Raises:
             BadInput: one of them works from what it finds, or others between them do.
         """
+        anchors = _but(anchors, (moved,))
         if {*anchors} <= self._before(moved):
             return
         self._take_out(moved, self._readers)
