@@ -153,6 +153,8 @@ def test_a_step_keeps_for_the_answer_that_a_deed_is_not_done(text: str, remarked
         ("희망 도서 목록을 보고서로 써 주세요", "희망 도서 목록"),
         ("What is article 4? And write a report", "What is article 4?"),
         ("write up the wish list as a report", "the wish list"),
+        ("참가비 보고서 작성해줘", "참가비"),
+        ("put together a report with the opening hours", "the opening hours"),
     ],
 )
 def test_what_a_report_is_to_be_on_is_looked_for_first(text: str, asked: str) -> None:
@@ -162,7 +164,7 @@ def test_what_a_report_is_to_be_on_is_looked_for_first(text: str, asked: str) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["연체료를 보고서로 써 주세요", "찾은 내용을 보고서로 써 주세요", "write it up as a report"]
+    "text", ["연체료를 보고서로 써 주세요", "찾은 내용을 보고서로 써 주세요", "write it up as a report", "save the answers as a report"]
 )
 def test_a_report_on_what_was_asked_before_needs_no_other_search(text: str) -> None:
     [report] = further("연체료가 있나요?", text)
