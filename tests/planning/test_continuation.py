@@ -163,8 +163,20 @@ def test_what_a_report_is_to_be_on_is_looked_for_first(text: str, asked: str) ->
     assert (report["agent_name"], report["dependencies"]) == ("document_team", [search["id"]])
 
 
+def test_a_report_on_more_of_what_was_asked_before_draws_on_that_too() -> None:
+    search, report = further("연체료가 있나요?", "연체료 면제 조건을 보고서로도 써 주세요")
+    assert search["arguments"]["query"] == "연체료 면제 조건"
+    assert (report["agent_name"], report["dependencies"]) == ("document_team", ["todo_001", search["id"]])
+
+
 @pytest.mark.parametrize(
-    "text", ["연체료를 보고서로 써 주세요", "찾은 내용을 보고서로 써 주세요", "write it up as a report", "save the answers as a report"]
+    "text",
+    [
+        "연체료를 보고서로 써 주세요",
+        "찾은 내용을 보고서로 써 주세요",
+        "write it up as a report",
+        "save the answers as a report",
+    ],
 )
 def test_a_report_on_what_was_asked_before_needs_no_other_search(text: str) -> None:
     [report] = further("연체료가 있나요?", text)

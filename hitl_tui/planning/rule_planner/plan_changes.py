@@ -418,9 +418,13 @@ class _Revision:
         rules = self.scene.rules
         match = rules.revise.about.search(said.text)
         named = match[match.lastgroup or 0].strip() if match else ""
-        earlier = " ".join([self.scene.query, *(str(t.arguments.get("query", "")) for t in self.scene.todos)]).lower()
-        new = any(term.lower() not in earlier for term in terms_of(named, rules))
+        new = any(not self._was_asked(term) for term in terms_of(named, rules))
         return named if new and not (refers(named) or rules.revise.found.search(named)) else ""
+
+    def _was_asked(self, term: str) -> bool:
+        """Return whether an earlier question has a term."""
+        asked = [self.scene.query, *(str(todo.arguments.get("query", "")) for todo in self.scene.todos)]
+        return any(term.lower() in one.lower() for one in asked)
 
     def _check_agent(self, need: Need) -> None:
         agent = self.scene.rules.steps[need].agent
@@ -442,8 +446,8 @@ class _Revision:
             return kind is Need.FIND or (kind is Need.RUN and (about or todo.status is Status.COMPLETED))
 
         found = [t.id for t in self._stays(self._whole.todos) if tells(t)]
-        if need is Need.WRITE and self.about:
-            found = [todo_id for todo_id in found if self._is_new(todo_id)]
+        if need is Need.WRITE and self.about and not any(map(self._was_asked, terms_of(self.about, self.scene.rules))):
+            found = [todo_id for todo_id in found if self._is_new(todo_id)]  # the others are about something else
         return [*after, *(i for i in found if not after or self._is_new(i))]
 
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
