@@ -26,6 +26,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.messages import joined as one_message
 from hitl_tui.core.names import step_name, typed_command
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, translate
 from hitl_tui.planning.replies import calls_for_help
@@ -40,7 +41,7 @@ from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.session_view import SessionView
-from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Snapshot
+from hitl_tui.supervisor.snapshot import FAILED, FINISHED, Question, Snapshot
 from hitl_tui.terminal.ascii_signs import _, clipped, ngettext, signs
 from hitl_tui.terminal.own_editor import open_at
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
@@ -307,12 +308,8 @@ class LineSession:
         """
         question = snapshot.questions[0]
         commands = question.commands
-        open_ones = [
-            (one.name, one.commands.get(verdict) or next(iter(one.commands.values()), "/help"))
-            for one in snapshot.questions[:_NAMED]
-        ]
-        ways = [Message("Answer {} with {}.", step_name(name), typed_command(command)) for name, command in open_ones]
-        help = one_message(ways)
+        lone = sum(one.kind is Kind.PROPOSAL for one in snapshot.questions) == 1
+        help = one_message([_way(one, verdict, lone=lone) for one in snapshot.questions[:_NAMED]])
         if len(snapshot.questions) > 1:
             raise BadInput(Message("{} questions are open, so name one.", len(snapshot.questions)), help=help)
         if why := self._announcer.why_not_by_key(question):
@@ -626,6 +623,14 @@ class LineSession:
         await self._end_watching()
         self._session = self._handler = None
         await self._open.aclose()
+
+
+def _way(question: Question, verdict: str, *, lone: bool) -> str:
+    """Return the command that gives a verdict, or decides at all; of the only proposal there is without its id."""
+    command = question.commands.get(verdict) or next(iter(question.commands.values()), "/help")
+    if lone and question.kind is Kind.PROPOSAL:
+        return Message("Answer the proposal with {}.", typed_command(command.replace(f" {question.name}", "")))
+    return Message("Answer {} with {}.", step_name(question.name), typed_command(command))
 
 
 def _cancels(line: str | None) -> bool:

@@ -98,9 +98,9 @@ def test_options_with_well_formed_values_are_plain(pairs: list[tuple[str, str]])
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["audit", "BOGUS"], '"BOGUS" isn\'t allowed here; use one of verify, head, export, attention.'),
+        (["audit", "BOGUS"], '"BOGUS" isn\'t allowed here; use one of decisions, verify, head, export, attention.'),
         (["--mode", "fast"], '--mode can\'t be "fast"; use one of step, plan, risk.'),
-        (["audit"], "The following arguments are required: verify|head|export|attention."),
+        (["export", "s1"], "The following arguments are required: FILE."),
         (["prune", "--keep"], "--keep: expected one argument."),
         (["audit", "\x1b[2J" * 99], '"␛[2J'),
     ],
