@@ -72,7 +72,8 @@ class Links:
         named: tokens that name the table.
         columns: per token, likeness by column.
         values: the value links, longest first.
-        guessed: what was read as something spelt nearly so.
+        guessed: what was read as something spelt nearly so, or that means nearly so.
+        meant: tokens that stand for a column by what they mean alone.
     """
 
     table: Table
@@ -80,6 +81,7 @@ class Links:
     columns: list[dict[str, float]] = field(default_factory=list)
     values: list[ValueLink] = field(default_factory=list)
     guessed: dict[int, str] = field(default_factory=dict)
+    meant: set[int] = field(default_factory=set)
 
 
 def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_meaning: bool = False) -> Links:
@@ -188,7 +190,7 @@ def _wholes(
         beside = {name for n in range(max(0, first - 2), first) for name in made.columns[n]}
         named = [(c, v) for c, v in index.whole.get(key_of(said[0].forms[0]), ()) if c in beside]
         return [ValueLink(first, last, column, (value,), True) for column, value in named]
-    if first == last and (said[0].kind not in ("word", "number", "month") or last in taken):
+    if first == last and (said[0].kind not in ("word", "number", "month", "day") or last in taken):
         return []
     if any(b.start - a.end > 3 for a, b in pairwise(said)):
         return []
@@ -269,6 +271,7 @@ def _mean(token: Token, n: int, made: Links) -> None:
         if column:
             made.columns[n][column] = 0.75
             made.guessed[n] = column
+            made.meant.add(n)
         else:
             made.named[n] = near
 

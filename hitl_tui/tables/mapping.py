@@ -27,6 +27,7 @@ from hitl_tui.tables.words import (
     key_of,
     lexicon,
     likeness,
+    months_of,
     number_word,
     parted,
     tokens,
@@ -349,6 +350,11 @@ class Reader:
         columns = [c.name for c in self.figures() if set(words_of(c.name)) & lexicon().quantities]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
 
+    def _sold(self, name: str) -> bool:
+        """Whether a column says how much was sold where words only ask for that: the most is the most of it."""
+        counts = self.superlative and bool(set(words_of(name)) & lexicon().quantities)
+        return counts and self.said[name].likely == _LOOSE and not self._asks_for_money(())
+
     def time_column(self) -> Column | None:
         """Return the column of dates or years."""
         dated = [c for c in self.table.columns if c.kind == "date" and c.distinct > 1]
@@ -574,7 +580,7 @@ class Reader:
             taken = {one.column for one in values}
             measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
             measures = [name for name in measures if name not in self._paired]
-            measures = sorted(measures, key=lambda name: self.column(name).years)[:_CHOICES]
+            measures = sorted(measures, key=lambda name: (self.column(name).years, not self._sold(name)))[:_CHOICES]
             for measure in (*measures, ""):
                 mine = self.said[measure].tokens if measure else frozenset()
                 named = frozenset(n for n in mine if self.tokens[n].number is not None)
@@ -667,21 +673,26 @@ class Reader:
 
     def _empties(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield how many rows have nothing in a column that is named, and who they are: "who hasn't paid"."""
-        taken = {one.column for one in base.filters}
+        denied = [end for _, end in self.operations.get("negation", ())]
+        kept = tuple(one for one in base.filters if not (denied and self._has_whole(one)))
+        apart = used - (self._named_by(base.filters) - self._named_by(kept))
+        taken = {one.column for one in kept}
         label = label_of(self.table)
         people = next((name for n in self.persons for name in self.links.columns[n]), label.name if label else "")
-        denied = [end for _, end in self.operations.get("negation", ())]
-        for name in self.columns(("text", "number", "date"), used, taken, _LOOSE)[: 2 * _CHOICES]:
+        for name in self.columns(("text", "number", "date"), apart, taken, _LOOSE)[: 2 * _CHOICES]:
             column = self.column(name)
-            beside = any(0 <= self.tokens[n].start - end <= 12 for n in self.said[name].tokens for end in denied)
+            words = [self.tokens[n] for n in self.said[name].tokens]
+            beside = any(t.start - 12 <= end <= t.end for t in words for end in denied)
+            zero = column.kind == "number" and column.low == 0
             if not (self.has("empty") and self.said[name].likely >= _LIKELY) and not (
-                beside and column.filled < self.table.rows
+                beside and (zero or column.filled < self.table.rows)
             ):
                 continue
             unsaid = 0.4 * (self.said[name].likely < _LIKELY)
             denied_values = tuple(v for v in column.values if len(column.values) <= _FEW_VALUES and _DENIED.match(v))
-            missing = Filter(name, "is", denied_values, "not") if denied_values else Filter(name, "empty", (), "empty")
-            filters = (*base.filters, missing)
+            missing = Filter(name, "none" if zero and beside else "empty", (), "empty")
+            missing = Filter(name, "is", denied_values, "not") if denied_values else missing
+            filters = (*kept, missing)
             done = ("empty", "negation", "count")
             figure = measure or self.default_measure()
             if self.has("how_much") and figure and self.additive(figure):
@@ -694,6 +705,15 @@ class Reader:
                 shown = (people, *sorted(taken - {people}))
                 query = replace(base, shape="rows", columns=shown, measure=people, filters=filters)
                 yield self._reading(query, used, *done, assumes=unsaid - 0.3)
+
+    def _has_whole(self, one: Filter) -> bool:
+        """Whether a table is of a month that is asked for: what didn't happen has no day in it."""
+        column = self.column(one.column)
+        if one.op not in ("month", "dates") or column.kind != "date":
+            return False
+        months = {int(value) if one.op == "month" else int(str(value)[5:7]) for value in one.values}
+        within = column.low == column.high and {column.first_month, column.last_month} <= months
+        return len(months) == 1 and (within or months <= months_of(self.table.stem))
 
     def _figure_of(self, measure: str) -> str:
         """Return how values of a column become one: as is said, else summed where that makes sense."""
@@ -815,12 +835,13 @@ class Reader:
             return
         for entity, unsaid in self._entities(used, measure, taken):
             groups = entity and not self.unique(entity)
-            if groups and not measure:
+            many = self.quantity()
+            if groups and not measure and not many:
                 query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
                 figure = "" if self.has("count", "most_common") else self.default_measure()
                 rather = 0.5 * bool(figure and self.additive(figure))  # the most of that is meant, not of rows
                 yield self._reading(query, used | counted, *done, "count", "each", assumes=unsaid + rather)
-            default = "" if measure else self.default_measure()
+            default = "" if measure else many or self.default_measure()
             if time := self._extreme_time():
                 default = "" if measure else time
             figure = measure or default
@@ -833,7 +854,10 @@ class Reader:
                     base, shape="groups", aggregate=aggregate, measure=figure, group=entity, order=order, limit=limit
                 )
                 unclear = assumes + (0.0 if self.aggregate or self.additive(figure) else 0.25)
-                yield self._reading(query, used | counted, *done, "average", "median", "sum", "each", assumes=unclear)
+                also = ("count",) if figure == many else ()
+                yield self._reading(
+                    query, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
+                )
             shown = [entity or (label.name if label else ""), figure]
             shown += [name for name, one in self.said.items() if one.likely >= _NAMED and name not in shown]
             when = self.time_column()
@@ -1152,13 +1176,13 @@ class Reader:
                 weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)
         negated = any(
-            one.op in ("not", "empty") for one in reading.query.filters
+            one.op in ("not", "empty", "none") for one in reading.query.filters
         )  # no query tells rows that aren't there
         undone = self.asked - reading.done - ({"negation"} if negated else set())
         left = 0.8 * len(undone) - sum(weight for weight in weights.values() if weight < 0)
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
-        missing = missing or ("measure" if self._undecided(reading.query) else "")
+        missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.operations))
         guessed = tuple((self.tokens[n].text, word) for n, word in sorted(self.links.guessed.items()))
         if reading.query.measure in self.said:
@@ -1175,6 +1199,18 @@ class Reader:
             bool(self.operations), self.named, reading.assumes,
             strange, undone, looks_up,
         )  # fmt: skip
+
+    def _only_meant(self, query: TableQuery) -> bool:
+        """Whether what is asked for is only near to a column in meaning: a deposit isn't the amounts of all rows."""
+        mine = self.said.get(query.measure)
+        if mine is None or not mine.tokens <= self.links.meant:
+            return False
+        summed = query.aggregate == "sum"
+        if self.named:
+            return summed and all(self.is_time(one.column) for one in query.filters)
+        # A word of the same language would have been the column's own, and any figure is near to an amount.
+        same = self.korean == bool(re.search("[가-힣]", query.measure))
+        return summed or same or key_of(self.column(query.measure).bare_name) in _TOTALS
 
     def _undecided(self, query: TableQuery) -> bool:
         """Whether the same words call another column of figures just as well: "subs" of sub due and sub received."""

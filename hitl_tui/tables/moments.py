@@ -53,7 +53,7 @@ class Moment:
         """Return a month and a year as one; None where they are something else."""
         if bool(self.year) == bool(other.year) or bool(self.month) == bool(other.month):
             return None
-        return Moment(self.year or other.year, self.month or other.month)
+        return Moment(self.year or other.year, self.month or other.month, self.day or other.day)
 
     def first_day(self, year: int) -> date:
         return date(self.year or year, self.month or 1, self.day or 1)
@@ -87,7 +87,8 @@ class Period:
             if years[0] == years[1]:
                 return Filter(column.name, "is", (float(years[0]),), self.said)
             return Filter(column.name, "between", (float(years[0]), float(years[1])), self.said)
-        if self.sign and not any(years):  # the last one there is, as who asks stands behind the rows
+        day = one.day or end.day
+        if (self.sign or day) and not any(years):  # the last one there is, as who asks stands behind the rows
             there = one.month <= column.last_month
             years = (int(column.high) if there else int(column.high) - 1,) * 2
         if not any(years):

@@ -71,7 +71,7 @@ class Column:
         distinct: different values, about.
         unit: as the header names it (`만원`, `%`), or empty.
         low, high: of numbers; of dates the years.
-        last_month: of dates, the month of the last one.
+        first_month, last_month: of dates, the months of the first and the last one.
         decimals: of numbers, how many decimals all of them are written with; 0 where they differ.
         money: its cells, or its name, have a sign of a currency.
         values: different texts, the most frequent first; empty where there are too many.
@@ -85,6 +85,7 @@ class Column:
     low: float = 0.0
     high: float = 0.0
     values: tuple[str, ...] = ()
+    first_month: int = 0
     last_month: int = 0
     decimals: int = 0
     money: bool = False
@@ -394,10 +395,10 @@ def _facts(name: str, kind: str, distinct: str) -> str:
 
 def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[float | None]) -> Column:
     filled, distinct, low, high = (fact or 0 for fact in facts)
-    last_month = 0
+    months = (0, 0)
     if kind == "date" and filled:
-        low, (high, last_month) = low // 12, divmod(int(high), 12)
-        last_month += 1
+        (low, first), (high, last) = divmod(int(low), 12), divmod(int(high), 12)
+        months = (first + 1, last + 1)
     unit = _UNIT.search(name)
     values: list[str] = []
     if kind == "text" and distinct <= MAX_VALUES:
@@ -408,4 +409,4 @@ def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[flo
         if values and _LINK.match(values[0]):
             values = []
     unit_name = unit["unit"] if unit else _unit_of_time(name) if kind == "number" else ""
-    return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), last_month)
+    return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), *months)

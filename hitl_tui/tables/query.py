@@ -24,9 +24,9 @@ class Filter:
 
     Args:
         column: its name.
-        op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`; of dates
-            `dates` (from, to), `month` (any of them), `months` (from, to), `year`, `years` (from, to), and `date_lt`
-            and so on.
+        op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`,
+            `none` (empty or 0); of dates `dates` (from, to), `month` (any of them), `months` (from, to), `year`,
+            `years` (from, to), and `date_lt` and so on.
         values: what it is compared with; of `is` and `not` any of them.
         said: the words of the question.
     """
@@ -68,6 +68,8 @@ class Filter:
                 return f"{cell}::DATE BETWEEN DATE {values[0]} AND DATE {values[1]}"
             case "empty":
                 return f"{cell} IS NULL"
+            case "none":
+                return f"({cell} IS NULL OR {cell} = 0)"
             case "full":
                 return f"{cell} IS NOT NULL"
             case op:

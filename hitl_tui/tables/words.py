@@ -18,9 +18,16 @@ _UNITS = (
     "만\\s?원|원|달러|유로|파운드|엔|%|퍼센트|프로|살|세|점|킬로미터|킬로|미터|리터|kg|km2|km|cm|mm|m2|mb|gb|kb|hp|mph|g|m|년|명|건|개국|개|곳|편|대|마리|번|회|줄|행|시간|분|초(?!과)"
     "|층|평|제곱미터|도|위|dollars?|won|euros?|percent|years?|minutes?|hours?|days?|points?|people|usd|krw"
 )
+_MONTH = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|(?-i:May)|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    "|nov(?:ember)?|dec(?:ember)?"
+)
 _TOKEN = re.compile(
     r"(?P<relative>\b(?:this|last|next)\s(?:year|month)\b|올해|금년|작년|지난해|내년|이번\s?달|이달|지난\s?달|다음\s?달)"
     r"|(?P<day>(?:19|20)\d\d(?:[-./]\d{1,2}[-./]\d{1,2}(?!\d)|년\s?\d{1,2}월\s?\d{1,2}일))"
+    r"|(?P<date>(?:1[0-2]|0?[1-9])월\s?\d{1,2}일"
+    rf"|\b(?:{_MONTH})\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s(?:19|20)\d\d\b)?(?![.:,]\d)"
+    rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})\b(?:,?\s(?:19|20)\d\d\b)?)"
     r"|(?P<decade>\d{3}0(?:s\b|년대))"
     r"|(?P<ordinal>\d+(?:st|nd|rd|th)\b|\d+등[석실]?)"
     r"|(?P<month>(?<!\d)(?:1[0-2]|[1-9])월)"
@@ -31,6 +38,8 @@ _TOKEN = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+")
+_NAMED_MONTH = re.compile(r"(?<!\d)(1[0-2]|0?[1-9])월|(?<!\d)20\d\d[-_. ]?(1[0-2]|0[1-9])(?!\d)")
+_DENIED_NOUN = re.compile("미(납|입금|결제|지급|정산|완료|제출|반납|수금)")
 SOUND = 80.0
 """How much alike, of 100, a Korean word and a name have to sound."""
 _KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "천": 1000, "백": 100, "만": 10000}
@@ -252,6 +261,8 @@ def _token(match: re.Match[str]) -> Token:
     if match["day"]:
         parts = [int(part) for part in re.findall(r"\d+", said)]
         return Token(said, start, end, ("{:04d}-{:02d}-{:02d}".format(*parts[:3]),), None, "", "day")
+    if match["date"] and (day := _day(said)):
+        return Token(said, start, end, (day, said.lower()), None, "", "day")
     if match["decade"]:
         return Token(said, start, end, (said.lower(),), float(said[:4]), "", "decade")
     if match["month"]:
@@ -276,6 +287,15 @@ def _token(match: re.Match[str]) -> Token:
             return Token(said, start, end, (said.lower(),), float(month), "", "month")
         return Token(said, start, end, latin_forms(said))
     return Token(said, start, end, hangul_forms(said))
+
+
+def _day(said: str) -> str:
+    """Return a day as `2026-06-05`, of a year that isn't said as `0000-06-05`."""
+    numbers = [int(part) for part in re.findall(r"\d+", said)]
+    if "월" in said:
+        return "0000-{:02d}-{:02d}".format(*numbers)
+    month = next(lexicon().months[word] for word in re.findall("[a-z]+", said.lower()) if word in lexicon().months)
+    return "{:04d}-{:02d}-{:02d}".format(*numbers[1:] or [0], month, numbers[0])
 
 
 def _relative(said: str, today: date) -> tuple[int, int]:
@@ -329,8 +349,8 @@ def hangul_forms(word: str) -> tuple[str, ...]:
             known_word = len(rest) > 1 or rest in known.alike or rest in known.filler
             if form.endswith(particle) and rest and known_word and rest not in forms:
                 forms.append(rest)
-    noun = _VERB_OF_NOUN.fullmatch(word)
-    return tuple(dict.fromkeys([*forms[:11], *([noun[1]] if noun else [])]))
+    nouns = [found[1] for found in (_VERB_OF_NOUN.fullmatch(word), _DENIED_NOUN.match(word)) if found]
+    return tuple(dict.fromkeys([*forms[:11], *nouns]))
 
 
 def ends_as_predicate(word: str) -> bool:
@@ -353,6 +373,12 @@ def is_past(word: str) -> bool:
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`."""
     return tuple(lemma(word.lower()) for word in _WORD.findall(name))
+
+
+def months_of(name: str) -> set[int]:
+    """Return the months that a name says: `fees_2026-06`, `6월`, `june`."""
+    numbers = {int(found[0] or found[1]) for found in _NAMED_MONTH.findall(name)}
+    return numbers | {lexicon().months[word] for word in words_of(name) if word in lexicon().months and word.isascii()}
 
 
 def key_of(value: str) -> str:

@@ -636,3 +636,82 @@ def test_a_question_that_ends_in_the_past_is_the_same(tmp_path: Path) -> None:
     written(tmp_path, "산행비용.csv", "산,참가인원,버스비\n비슬산,28,550000\n월출산,25,600000\n")
     found = [asked(tmp_path, f"비슬산 참가인원은 몇 명{end}?").result for end in ("이었어", "이었나요", "이야")]
     assert all(result is not None and result.rows == (("비슬산", 28),) for result in found)
+
+
+REPAIRS = """날짜,내용,구분,금액
+2026-02-03,보일러 수리 3층,설비,310000
+2026-03-11,보일러 부품,설비,92000
+2026-03-19,현관 전구,소모품,18000
+"""
+LOANS_MAY = """borrower,book,fee,paid,paid_on
+Ines Roth,Atlas,4.00,4.00,2026-05-02
+Otto Lang,Maps,4.00,0,
+Pia Weiss,Stars,2.50,2.50,2026-05-19
+Karl Behr,Rocks,2.50,0,
+"""
+STALL = """day,fruit,qty,unit_price,revenue
+2026-08-01,Plum,30,0.50,15.00
+2026-08-01,Melon,9,4.00,36.00
+2026-08-02,Plum,55,0.40,22.00
+2026-08-02,Melon,4,4.00,16.00
+2026-08-03,Plum,20,1.50,30.00
+"""
+
+
+@pytest.mark.parametrize("question", ["보일러 위약금은 얼마야?", "올해 적립금은 얼마야?", "예치금이 얼마지?"])
+def test_a_word_that_is_only_near_a_column_in_meaning_is_no_sum_of_its_rows(tmp_path: Path, question: str) -> None:
+    written(tmp_path, "수리내역.csv", REPAIRS)
+    assert about(question, tmp_path) is About.TEXT
+
+
+def test_a_whole_question_after_another_keeps_its_own_noun(tmp_path: Path) -> None:
+    written(tmp_path, "수리내역.csv", REPAIRS)
+    first = "올해 설비에 모두 얼마 썼어?"
+    assert continues("소모품은?", [first], tmp_path)
+    assert not continues("올해 적립금은 얼마야?", [first], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "question", ["who hasn't paid the May fee?", "5월에 돈을 안 낸 사람은 누구야?", "5월 미납자 명단"]
+)
+def test_who_paid_nothing_has_not_paid_though_a_figure_stands_there(tmp_path: Path, question: str) -> None:
+    answer = asked(written(tmp_path, "loans_2026-05.csv", LOANS_MAY), question)
+    assert answer.result is not None
+    assert {row[0] for row in answer.result.rows} == {"Otto Lang", "Karl Behr"}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("who paid after 2 May?", {"Pia Weiss"}),
+        ("who paid on May 2nd?", {"Ines Roth"}),
+        ("5월 19일까지 낸 사람은?", {"Ines Roth", "Pia Weiss"}),
+        ("5월 3일 이후에 낸 사람은 누구야?", {"Pia Weiss"}),
+    ],
+)
+def test_a_day_without_its_year_is_a_condition(tmp_path: Path, question: str, expected: set[str]) -> None:
+    answer = asked(written(tmp_path, "loans_2026-05.csv", LOANS_MAY), question)
+    assert answer.result is not None
+    at = [name in ("borrower",) for name in answer.result.names].index(True)
+    assert {row[at] for row in answer.result.rows} == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("On which day did we sell the most plums, and how many?", ["2026-08-02", "55"]),
+        ("which fruit sold the most pieces on 3 August?", ["Plum", "20"]),
+        ("on which day were the most melons sold?", ["2026-08-01", "9"]),
+    ],
+)
+def test_the_most_that_was_sold_is_the_most_pieces(tmp_path: Path, question: str, expected: list[str]) -> None:
+    answer = asked(written(tmp_path, "stall.csv", STALL), question)
+    assert answer.result is not None
+    assert [str(cell).removesuffix(".0")[:10] for cell in answer.result.rows[0]] == expected
+
+
+def test_how_many_each_are_counted(tmp_path: Path) -> None:
+    written(tmp_path, "명부.csv", "이름,학급,키\n가온,해,150\n나래,달,141\n다솜,해,139\n")
+    answer = asked(tmp_path, "학급별로 학생이 몇 명씩이야?")
+    assert answer.result is not None
+    assert [(row[0], int(row[1])) for row in answer.result.rows] == [("해", 2), ("달", 1)]

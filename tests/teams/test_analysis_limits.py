@@ -199,3 +199,16 @@ def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
     assert label(limit) == "law.md:4"
     gone = Passage("../gone.md", 1, 1, "…")
     assert whole(tmp_path, [gone]) == [gone]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["책을 3일 넘겨서 반납한 학생은?", "who returned a book more than 3 days late?", "3일 넘게 늦은 사람은 누구야?"],
+)
+def test_a_question_for_those_of_whom_a_figure_holds_is_not_held_against_a_limit(question: str) -> None:
+    rule = passage("책은 빌린 날부터 3일까지 반납한다. Books are returned within at most 3 days.")
+    assert not analyse(question, [rule]).steps
+
+
+def test_two_counters_of_the_same_are_compared() -> None:
+    assert analyse("예약을 주에 3번 해도 돼?", [passage("예약은 주에 2회까지 할 수 있다.")]).summary.startswith("3회: ")

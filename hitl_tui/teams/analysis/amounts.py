@@ -111,6 +111,8 @@ _LENGTHS = {
 }  # fmt: skip
 _MEASURES = {"kg": "kg|킬로그램|kilo(?:gram)?s?", "km": "km|킬로미터|kilomet(?:er|re)s?", "m": "미터|met(?:er|re)s?"}
 _COUNTERS = "건|명|개|회|행|줄|대|배|권|채|가구|세대|마리|톤|점|팀|박|인|장|병|잔|번|곳|편|벌|상자|통|쪽|부"
+_SAME = {"번": "회", "인": "명"}
+"""Counters of the same things."""
 _DATA = {"k": "킬로", "m": "메가", "g": "기가", "t": "테라"}
 _UNITS: tuple[tuple[str, str, str, int | Fraction], ...] = (
     *((f"(?:{words})(?![a-z])", "money", name, 1) for name, words in _CURRENCIES.items()),
@@ -125,7 +127,7 @@ _UNITS: tuple[tuple[str, str, str, int | Fraction], ...] = (
     *((f"-?(?:{words})(?![a-z]){_AFTER}", "duration", unit, 1) for unit, words in _LENGTHS.items()),
     *((f"(?:{words})(?![a-z]){_AFTER}", "measure", unit, 1) for unit, words in _MEASURES.items()),
     (rf"도{_AFTER}|°\s?c?(?![a-z])|degrees?(?![a-z])(?:\scelsius)?", "measure", "°C", 1),
-    *((f"{word}{_AFTER}", "count", word, 1) for word in _COUNTERS.split("|")),
+    *((f"{word}{_AFTER}", "count", _SAME.get(word, word), 1) for word in _COUNTERS.split("|")),
 )  # fmt: skip
 _UNIT = re.compile(r"\s?(?:" + "|".join(f"(?P<u{n}>{row[0]})" for n, row in enumerate(_UNITS)) + ")", re.IGNORECASE)
 _MONEY = re.compile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -42,6 +43,10 @@ _MAY = re.compile(
     r"^\W*(?:is|are|was|may|can|could|does|do|will|would|should)\b(?!\syou)",
     re.IGNORECASE,
 )
+_WHICH = re.compile(r"^\W*(?:and\s|so\s)?(?:who|whose|whom|which)\b|누구|누가|어느|어떤", re.IGNORECASE)
+_TOPIC = re.compile(r"([가-힣])\s[가-힣]+[은는]\s*\?*\s*$")
+_BEFORE_NOUN = "\u11ab\u11af"
+"""Finals of verbs that stand before a noun: `낸`, `낼`."""
 _HOW_MUCH = re.compile(r"얼마|몇|\bhow\s(?:much|many|far)\b", re.IGNORECASE)
 _PARTICLES = re.compile(r"\A[가-힣]*")
 _OPERATORS = re.compile(
@@ -118,6 +123,13 @@ def _cut(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
 
 
+def _asks_which(text: str) -> bool:
+    """Whether a question asks for those that a figure holds of: who, which; `5일 넘겨서 낸 사람은?` ends with them."""
+    topic = _TOPIC.search(text)
+    verb = topic is not None and unicodedata.normalize("NFD", topic[1])[-1] in _BEFORE_NOUN
+    return verb or _WHICH.search(text) is not None
+
+
 class _Question:
     """A question with its figures.
 
@@ -132,7 +144,7 @@ class _Question:
         self.direction = direction_of(text)
         self.change = self._change()
         asks_by = self.direction and _HOW_MUCH.search(text)
-        self.compares = bool(_MAY.search(text) or _APART.search(text) or asks_by)
+        self.compares = bool(_MAY.search(text) or _APART.search(text) or asks_by) and not _asks_which(text)
 
     def _say(self, korean: str, english: str) -> str:
         return say(self.language, korean, english)

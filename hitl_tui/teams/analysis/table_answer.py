@@ -294,6 +294,8 @@ def _condition(one: Filter, language: str) -> str:
         return f"{name} {values[0]}–{values[1]}"
     if one.op == "empty":
         return say(language, f"{name} 비어 있음", f"{name} is empty")
+    if one.op == "none":
+        return say(language, f"{name} 없음 또는 0", f"{name} is empty or 0")
     if one.op == "full":
         return say(language, f"{name} 있음", f"{name} is given")
     return f"{name} {_OPS[one.op]} {' / '.join(values)}"
