@@ -87,8 +87,8 @@ class Period:
             if years[0] == years[1]:
                 return Filter(column.name, "is", (float(years[0]),), self.said)
             return Filter(column.name, "between", (float(years[0]), float(years[1])), self.said)
-        day = one.day or end.day
-        if (self.sign or day) and not any(years):  # the last one there is, as who asks stands behind the rows
+        of_day = bool(one.day or end.day)
+        if (self.sign or of_day) and not any(years):  # the last one there is, as who asks stands behind the rows
             there = one.month <= column.last_month
             years = (int(column.high) if there else int(column.high) - 1,) * 2
         if not any(years):
