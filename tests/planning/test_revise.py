@@ -38,13 +38,13 @@ async def revised(text: str, query: str = SEARCH_QUERY) -> Proposal:
 
 
 def brief(proposal: Proposal) -> list[tuple[str, ...]]:
-    """`("add", team, *dependencies)`, `("skip", id)`, `("priority", id, level)`."""
+    """`("add", team, *dependencies)`, `("skip", id)`."""
     found: list[tuple[str, ...]] = []
     for change in proposal.changes:
         if change["kind"] == "add":
             found.append(("add", change["todo"]["agent_name"], *change["todo"]["dependencies"]))
         else:
-            found.append(tuple(str(change[k]) for k in ("kind", "todo_id", "priority") if k in change))
+            found.append(tuple(str(change[k]) for k in ("kind", "todo_id") if k in change))
     return found
 
 
@@ -91,7 +91,6 @@ ON_A_SEARCH = [
     ("remove todo_001", [("remove", "todo_001")]),
     ("1번은 건너뛰어줘", [("skip", "todo_001")]),
     ("could you drop the search?", [("remove", "todo_001")]),
-    ("make search low priority", [("priority", "todo_001", "low")]),
 ]
 
 ON_A_FULL_PLAN = [
@@ -106,15 +105,6 @@ ON_A_FULL_PLAN = [
     ("No report please", [("remove", "todo_003")]),
     ("the report is not needed", [("remove", "todo_003")]),
     ("don't write the report", [("remove", "todo_003")]),
-    ("make analysis high priority", [("priority", "todo_002", "high")]),
-    ("set the priority of the report to high", [("priority", "todo_003", "high")]),
-    ("보고서 우선순위를 높여줘", [("priority", "todo_003", "high")]),
-    ("보고서 급하게 해줘", [("priority", "todo_003", "critical")]),
-    ("보고서는 빼고 분석은 급하게 해줘", [("priority", "todo_002", "critical"), ("remove", "todo_003")]),
-    (
-        "skip the report and make analysis high priority",
-        [("skip", "todo_003"), ("priority", "todo_002", "high")],
-    ),
     ("keep the report but skip the analysis", [("skip", "todo_002")]),
     ("검색 말고 분석 해줘", [("skip", "todo_001")]),
     ("add another analysis", [ANALYSIS]),
@@ -248,11 +238,6 @@ async def test_new_steps_say_what_had_better_wait_for_them() -> None:
     assert analysis["metadata"]["feeds"] == ["todo_003"]
 
 
-async def test_priority_of_something_new_goes_with_it() -> None:
-    (todo,) = added(await revised("분석을 높은 우선순위로 추가해줘"))
-    assert todo["priority"] == "high"
-
-
 @pytest.mark.parametrize(
     ("query", "text", "todo", "arguments"),
     [
@@ -322,9 +307,10 @@ async def test_the_examples_are_understood(text: str) -> None:
         ("분석도 추가해줘", "002 already plans this analysis"),
         ("remove todo_009", "No step 009; known: 001, 002, 003"),
         ("skip clean-logs", 'no "clean-logs" step'),
-        ("set the priority of the report to medium", "003 already has the priority medium"),
         ("분석 먼저", "002 works from what 001 finds"),
         ("search last", "002 works from what 001 finds"),
+        ("make analysis high priority", "A priority is set by a command: /todo priority 002 LEVEL"),
+        ("보고서 우선순위를 높여줘", "/todo priority 003 LEVEL"),
     ],
 )
 async def test_impossible_change_says_why(text: str, said: str) -> None:

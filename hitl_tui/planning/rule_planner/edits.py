@@ -30,8 +30,9 @@ class Operation(StrEnum):
     AFTER = "after"
     ADD = "add"
     CHANGE = "change"
+    RANK = "rank"
     ASK = "ask"
-    ORDER = "priority"
+    ORDER = "order"
 
 
 RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
@@ -65,7 +66,7 @@ class Edit:
     Args:
         operation: what is wanted; None for nothing. `ASK` is a weak `ADD`.
         steps: the steps.
-        level: the priority that is wanted, or `first`.
+        level: `first` or `last` of the plan.
         subject: what else is said; empty where that has no content.
         again: one more of what there is.
         place: where it is said.
@@ -214,7 +215,7 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
     named += [_Mark(m.span(), Named(everything=True)) for m in revise.everything.finditer(sentence)]
     # A word that names a step isn't what is to be done, next to what says where that goes, or what names it, too.
-    places = [mark for mark in actions if mark.kind in RELATIONS or mark.level in ("first", "last")]
+    places = [mark for mark in actions if mark.kind in RELATIONS or mark.level]
 
     def names(mark: _Mark) -> bool:
         step = next((one for one in named if overlaps(mark.place, [one.place])), None)

@@ -12,7 +12,7 @@ from hitl_tui.core.json_types import ProposedChange
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy, in_order
-from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Priority, Status, SupervisorTodo
+from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
@@ -35,18 +35,16 @@ from hitl_tui.planning.rule_planner.step_order import StepOrder
 from hitl_tui.planning.rule_planner.values import blanked, overlaps
 
 HELP = Message(
-    "You can add a search, an analysis, a report or a declared command, and skip, "
-    'remove or prioritise steps: for example "add an analysis" or "skip the report".'
+    "You can add a search, an analysis, a report or a declared command, and skip, remove or move steps: "
+    'for example "add an analysis" or "skip the report". Priorities: /todo priority ID LEVEL'
 )
 _NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
 _ORDER = (Need.FIND, Need.COMPUTE, Need.WRITE)
 _ADDS = (Operation.ADD, Operation.ASK, Operation.ONLY)
 _LEAVES = (Operation.REMOVE, Operation.SKIP)
 _PLACED = (None, Operation.ASK, Operation.ORDER, Operation.KEEP)
-_ENDS = ("first", "last")
 _READ = 2000
 """Characters of a text that are read."""
-_LEVELS = {"medium": 1, "low": 2}
 
 
 def changed(scene: Scene) -> Proposed:
@@ -92,7 +90,7 @@ class _Sentence:
         revise, self._scene = scene.rules.revise, scene
         self.text, self.edits = text, edits
         self.strategy = next((Strategy(name) for name, e in scene.rules.strategy.items() if e.search(text)), None)
-        self.level = next((a.level for a in scene.rules.actions if a.level in _ENDS and a.found_in(text)), "")
+        self.level = next((a.level for a in scene.rules.actions if a.level and a.found_in(text)), "")
         self.also = revise.also.search(text) is not None
         self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
@@ -141,7 +139,7 @@ class _Sentence:
             if rest[slice(*edit.place)].strip()
             and not (edit.operation is Operation.ONLY and overlaps(edit.place, given))
         )
-        self.left = [replace(e, operation=Operation.ASK) if e.level in _ENDS else e for e in left]
+        self.left = [replace(e, operation=Operation.ASK) if e.level else e for e in left]
 
     def _gives(self, call: Call) -> bool:
         waiting = self.waiting(call.command)
@@ -190,7 +188,6 @@ class _Revision:
     Args:
         scene: the plan.
         removed, skipped: TODOs that leave it.
-        priorities: new priorities.
         inputs: new inputs.
         added: new steps.
         remarks: what a person should know of new steps.
@@ -202,7 +199,6 @@ class _Revision:
     scene: Scene
     removed: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
-    priorities: dict[str, Priority] = field(default_factory=dict)
     inputs: list[ProposedChange] = field(default_factory=list)
     added: list[ExecutionStep] = field(default_factory=list)
     remarks: dict[str, Sequence[str]] = field(default_factory=dict)
@@ -238,7 +234,7 @@ class _Revision:
         for said in sentences:
             for edit in said.left:
                 with self._collected(said):
-                    self._take_out_or_rank(edit, said)
+                    self._leave(edit, said)
         for said in sentences:
             for call in said.calls:
                 self._call(call, said)
@@ -259,8 +255,7 @@ class _Revision:
     @contextmanager
     def _collected(self, said: _Sentence) -> Iterator[None]:
         """Keep why a change can't be made, and whether the sentence made one."""
-        changes = (self.removed, self.skipped, self.priorities, self.added)
-        before = sum(map(len, changes))
+        before = len(self.removed) + len(self.skipped) + len(self.added)
         try:
             yield
         except PlanError:
@@ -268,11 +263,11 @@ class _Revision:
         except BadInput as refusal:
             self.refusals.append(refusal)
             said.heeded = True
-        said.heeded = said.heeded or sum(map(len, changes)) != before
+        said.heeded = said.heeded or len(self.removed) + len(self.skipped) + len(self.added) != before
 
     # What the plan has ------------------------------------------------------------------------------------------------
 
-    def _take_out_or_rank(self, edit: Edit, said: _Sentence) -> None:
+    def _leave(self, edit: Edit, said: _Sentence) -> None:
         named = steps_named(edit.steps, self.scene)
         if any(step.everything for step in edit.steps) and self.scene.rules.revise.rest.search(said.text):
             others = [e for e in said.edits if e.operation not in _LEAVES]
@@ -282,8 +277,8 @@ class _Revision:
             self._take_out(edit, named)
         elif edit.operation is Operation.ONLY:
             self._keep_only(named)
-        elif edit.operation in (Operation.ORDER, Operation.ASK) and edit.level not in ("", *_ENDS):
-            self._rank(edit, named)
+        elif edit.operation is Operation.RANK and named:
+            raise BadInput(Message("A priority is set by a command: /todo priority {} LEVEL", step_name(named[0].id)))
 
     def _take_out(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
         able = [
@@ -308,17 +303,6 @@ class _Revision:
         if kept := ancestors(wanted, needs):
             idle = [t.id for t in self.scene.todos if t.status in IDLE and not t.attempt]
             self.removed += [todo_id for todo_id in idle if todo_id not in kept and todo_id not in self._gone]
-
-    def _rank(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
-        if any(step.everything for step in edit.steps):
-            return
-        idle = [t for t in named if t.status in IDLE and t.id not in self._gone]
-        if not idle and edit.operation is Operation.ORDER:
-            raise BadInput(Message("The plan has no {} step still waiting.", _spoken(edit.steps[0])), help=HELP)
-        level = Priority(edit.level)
-        self.priorities.update({t.id: level for t in idle if t.priority is not level})
-        if idle and all(t.priority is level for t in idle):
-            raise BadInput(Message("{} already has the priority {}.", step_name(idle[0].id), level))
 
     @property
     def _gone(self) -> set[str]:
@@ -372,7 +356,7 @@ class _Revision:
         there, more = steps_named([step], self.scene), edit.subject or edit.again
         weak = edit.operation is Operation.ONLY or (need is Need.FIND and edit.operation is Operation.ASK and not more)
         said_before = any(self._kinds.get(one.id) is need for one in self.added) and not more
-        if said_before or any(t.id in self.priorities for t in there) or (there and weak):
+        if said_before or (there and weak):
             return
         self._check_agent(need)
         sources = said.after if need is Need.FIND else self._drawn(edit, need, said.after)
@@ -380,9 +364,7 @@ class _Revision:
             waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self._gone
             if waiting and set(sources) <= set(todo.dependencies):
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
-        new = self._step(edit, need)
-        new = replace(new, priority=_LEVELS.get(edit.level, 0)) if edit.level and edit.level not in _ENDS else new
-        self._append(new, said, sources)
+        self._append(self._step(edit, need), said, sources)
 
     def _ask_first(self, said: _Sentence) -> None:
         """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
@@ -622,9 +604,6 @@ class _Revision:
         kept = ancestors((t.id for t in self.scene.todos if t.id not in removed), waits) & removed
         why, left = cut(self.scene.text, 200), [t.id for t in self.scene.todos if t.id in {*self.skipped, *kept}]
         changes: list[PlanChange] = [{"kind": Change.SKIP, "todo_id": one, "reason": why} for one in left]
-        for one, level in self.priorities.items():
-            if one not in removed and one not in left:
-                changes.append({"kind": Change.PRIORITY, "todo_id": one, "priority": level.value})
         changes += self.inputs
         # What waits comes later.
         for step in sorted(self.added, key=lambda one: len(ancestors((one.id,), after))):
@@ -648,8 +627,7 @@ class _Revision:
                 said.append(words["add"].replace("{name}", change.step.name))
                 continue
             kept = change["kind"] == Change.SKIP and change["todo_id"] in self.removed
-            sentence = words["skip_kept" if kept else change["kind"]]
-            said.append(sentence.format(id=step_name(change["todo_id"]), level=change.get("priority", "")))
+            said.append(words["skip_kept" if kept else change["kind"]].format(id=step_name(change["todo_id"])))
         sentence = ", ".join(said)
         return f"{sentence[:1].upper()}{sentence[1:]}."
 

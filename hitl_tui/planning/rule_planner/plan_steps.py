@@ -329,12 +329,15 @@ def remarks(
     words, text = rules.sentences[wanted.reading.language], wanted.reading.text
     found = [words["disabled"].format(agent=agent) for agent in missing]
     found += left_out(asked, wanted.reading.language, rules, wanted.needs)
-    if asked.calls:
-        found += _unplanned(asked, wanted, rules)
-    elif withheld and (deeds_asked(text, rules) or any(spoken_name(name).search(text) for name in withheld)):
+    said = [clause.text for clause in asked.beside] if asked.calls else [text]
+    deeds = [deed for one in said for deed in deeds_asked(one, rules)]
+    if not asked.calls and withheld and (deeds or any(spoken_name(name).search(text) for name in withheld)):
         found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
+    elif not wanted.needs & {Need.FIND, Need.COMPUTE}:
+        strange = (one for one in said if unread(one, (), rules) and not _asks_for(one, wanted.needs, rules))
+        found += [words["unplanned"].format(part=cut(one, _LONGEST)) for one in strange]
     elif not asked.unclear and (
-        deeds := [d for d in deeds_asked(text, rules) if not _asks_for(d, wanted.needs & {Need.WRITE}, rules)]
+        deeds := [deed for deed in deeds if not _asks_for(deed, wanted.needs & {Need.WRITE}, rules)]
     ):
         found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
     return list(dict.fromkeys(found))
@@ -347,7 +350,7 @@ def left_out(asked: Asked, language: str, rules: Rules, needs: frozenset[Need] =
         asked: what was understood.
         language: `ko` or `en`.
         rules: the rules.
-        needs: what is planned besides; words that ask for it aren't left out, and a search looks for all of them.
+        needs: what is planned besides; words that ask for it aren't left out.
     """
     words = rules.sentences[language]
     for call in asked.calls:
@@ -355,22 +358,7 @@ def left_out(asked: Asked, language: str, rules: Rules, needs: frozenset[Need] =
             if not _asks_for(part, needs, rules):
                 yield words["without"].format(command=call.command, part=cut(part, _LONGEST))
     for part, command in asked.unclear:
-        yield words["unclear_searched" if Need.FIND in needs else "unclear"].format(
-            command=command, part=cut(part, _LONGEST)
-        )
-
-
-def _unplanned(asked: Asked, wanted: Wanted, rules: Rules) -> Iterator[str]:
-    """Yield what was made of the clauses that ask for no command."""
-    words = rules.sentences[wanted.reading.language]
-    searched = bool(wanted.needs & {Need.FIND, Need.COMPUTE})
-    for clause in asked.beside:
-        part = cut(clause.text, _LONGEST)
-        if searched:
-            if deeds_asked(clause.text, rules):
-                yield words["searched"].format(part=part)
-        elif unread(clause.text, (), rules) and not _asks_for(clause.text, wanted.needs, rules):
-            yield words["unplanned"].format(part=part)
+        yield words["unclear"].format(command=command, part=cut(part, _LONGEST))
 
 
 def _asks_for(text: str, needs: frozenset[Need], rules: Rules) -> bool:

@@ -61,8 +61,8 @@ class Action(_Table):
     """A word that changes a plan, and on which side of its target it stands.
 
     Args:
-        kind: a `Verb`.
-        level: of a priority: one of its names, or `first`.
+        kind: an `Operation`.
+        level: `first` or `last`: where in the plan it puts a step.
         before: stands before its target (English).
         after: stands after its target (English; Korean always).
     """
