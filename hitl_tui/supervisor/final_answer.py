@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypedDict, cast
@@ -238,10 +238,8 @@ def compose(
     )
     # What isn't done at all, and what was asked for last and isn't there, come before what there is.
     remarks = [*remarks, *(text for question in questions if not among for text in _remarked(question))]
-    edited = [
-        _edited(t, words, asks.get(t.agent_name, ())) for t in done if t.metadata.get("edited_by") and t.id not in runs
-    ]
-    answer = "\n\n".join([*remarks, *edited, *refused, answer])
+    edited = [t for t in done if t.metadata.get("edited_by") and t.id not in runs]
+    answer = "\n\n".join([*remarks, *_edited(edited, words, asks), *refused, answer])
     stated = {text for _, part in parts for text in part.split("\n\n")} | {*refused}
     began = min((one.todo.created_at for one in newest), default="")
     resting = [one for one in said if not among or one.todo.created_at >= began]
@@ -265,8 +263,20 @@ def compose(
     )
 
 
-def _edited(todo: SupervisorTodo, words: Mapping[str, str], path: Sequence[str]) -> str:
-    """Return that a step ran with another input than was planned: what was edited, and the words it was asked now."""
+def _edited(
+    todos: Sequence[SupervisorTodo], words: Mapping[str, str], asks: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Yield which steps ran with another input than was planned, each such input once."""
+    alike: dict[str, list[str]] = {}
+    for todo in todos:
+        alike.setdefault(_changed(todo, words, asks.get(todo.agent_name, ())), []).append(step_name(todo.id))
+    for said, names in alike.items():
+        head = words["edited"].format(", ".join(names))
+        yield f"{head}: {said}" if said else f"{head}."
+
+
+def _changed(todo: SupervisorTodo, words: Mapping[str, str], path: Sequence[str]) -> str:
+    """Return what of a step's input was edited, and the words it was asked now."""
     planned = todo.metadata.get("planned", {})
     changes = [
         words["planned"].format(
@@ -276,9 +286,7 @@ def _edited(todo: SupervisorTodo, words: Mapping[str, str], path: Sequence[str])
         if name not in path[:1]
     ]
     asked = _asked(todo, path) if not changes or not planned.keys().isdisjoint(path[:1]) else ""
-    said = ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, changes)])
-    head = words["edited"].format(step_name(todo.id))
-    return f"{head}: {said}" if said else f"{head}."
+    return ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, changes)])
 
 
 def _asked(todo: SupervisorTodo, path: Sequence[str]) -> str:

@@ -436,6 +436,10 @@ def test_an_edited_step_says_what_was_edited() -> None:
     other = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"query": "What is the floor?"}})
     text = compose("What is the floor?", "en", [other], {"todo_001": {"text": "It is 5 percent."}}, asks=ASKS).text
     assert "001 ran with an input that was edited: What is the cap?\n" in text
+    both = [other, replace(other, id="todo_002", dependencies=("todo_001",))]
+    found = {one.id: {"text": "It is 5 percent."} for one in both}
+    text = compose("What is the floor?", "en", both, found, asks=ASKS).text
+    assert text.count("001, 002 ran with an input that was edited: What is the cap?\n") == 1
 
 
 @pytest.mark.parametrize(
