@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from hitl_tui.core.interrupts.shape import EDIT, Action, Form
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import cell_width, clip
@@ -37,6 +38,7 @@ class Answer:
             confirm; `run` lets what a proposal adds run, too.
         why_not: why it isn't possible; empty when it is.
         action: what it answers a team's own question with; empty for any other.
+        edits: its dialog shows all that is sent, and holds it until that was read.
         key: how the key reads that chooses it; empty for its number.
     """
 
@@ -46,6 +48,7 @@ class Answer:
     ask: str = ""
     why_not: str = ""
     action: str = ""
+    edits: bool = False
     key: str = ""
 
     @property
@@ -56,7 +59,7 @@ class Answer:
     @property
     def binds(self) -> bool:
         """It lets something happen, so what is asked has to be read first."""
-        return self.verdict in _BINDING or self.action not in _HARMLESS
+        return self.verdict in _BINDING or (self.action not in _HARMLESS and not self.edits)
 
     @property
     def looks(self) -> bool:
@@ -218,6 +221,11 @@ def _width(labels: Sequence[str], gap: int) -> int:
     return sum(map(cell_width, labels)) + gap * (len(labels) - 1)
 
 
+def is_edit(action: Action) -> bool:
+    """Return whether an action sends a value that is there already, as it is edited."""
+    return action.name == EDIT and action.wants.form in (Form.FIELDS, Form.VALUE) and action.wants.present is not None
+
+
 def _inner(shape: Shape) -> tuple[Answer, ...]:
     """Return the places for what a team asks from inside: what its form offers, and 3 always a way to say no."""
     from hitl_tui.wording.interrupt_rows import label_of
@@ -228,8 +236,9 @@ def _inner(shape: Shape) -> tuple[Answer, ...]:
     for number, name in _PLACES.items():
         action = offered.get(number)
         if action is not None and not (action.why_not and number == 3):
+            why_not, edits = translate(action.why_not), is_edit(action)
             found.append(
-                Answer(number, label_of(action), ask="inner", why_not=translate(action.why_not), action=action.name)
+                Answer(number, label_of(action), ask="inner", why_not=why_not, action=action.name, edits=edits)
             )
         elif number == 3:
             found.append(stop)

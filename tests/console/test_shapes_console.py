@@ -16,11 +16,12 @@ from textual.widgets import OptionList, Static, TextArea
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.answer_actions import Answer, spots
 from hitl_tui.console.app import HitlApp
-from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer, OptionAnswer, TextAnswer
+from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer, OptionAnswer, TextAnswer, WrittenAnswer
 from hitl_tui.console.dialogs.form_fields import FieldArea, FieldInput
 from hitl_tui.console.dialogs.interrupt_answer import Gathered, Part
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.action_bar import Place
+from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.todos import Status
@@ -87,7 +88,7 @@ async def dialog(c: Console, kind: type) -> Any:
 
 
 async def test_a_tool_call_is_shown_whole_with_who_asks_and_approved_after_its_end(tmp_path: Path) -> None:
-    async with asking(tmp_path, "approval") as c:
+    async with asking(tmp_path, "approval", (80, 20)) as c:
         assert "Dear Kim,\n\nthe offer is attached.\n\nYours\nOps" in shown(c)
         assert "asked by approval › approval" in shown(c)
         await c.to_question()
@@ -102,7 +103,7 @@ async def test_a_tool_call_is_shown_whole_with_who_asks_and_approved_after_its_e
 
 
 async def test_the_next_question_has_to_be_read_anew(tmp_path: Path) -> None:
-    async with asking(tmp_path, "two") as c:
+    async with asking(tmp_path, "two", (80, 20)) as c:
         first = c.panel.question
         await to_answer(c)
         await c.send("/answer 1 1 approve 2 respond blue")
@@ -203,8 +204,7 @@ async def test_a_form_from_a_schema_checks_before_it_sends(tmp_path: Path) -> No
         await c.press("f9")
         assert c.app.screen is screen and fields["guests"].has_class("-wrong")
         fields["guests"].value, fields["note"].value = "5", "by the window"
-        c.clock.rest()
-        await c.press("f9")
+        await sent(c)
         assert await said(c) == {"booking": {"guests": 5, "room": "hall", "note": "by the window"}}
 
 
@@ -220,11 +220,45 @@ async def test_a_mail_is_edited_with_its_line_breaks(tmp_path: Path) -> None:
         await c.press("enter", *"PS")
         changed = [r.label for r in screen.query_one("#filling-result", Rows).rows]
         assert changed[0] == "* body", "what is different comes first"
-        c.clock.rest()
-        await c.press("f9")
+        await sent(c)
         assert await said(c) == {
             "action": {"action": "approve", "body": "Dear Kim,\n\nthe offer is attached.\n\nYours\nOps\nPS"}
         }
+
+
+async def sent(c: Console) -> None:
+    """Send an edit: once it was read to its end, and the keyboard rested."""
+    screen = c.app.screen
+    assert isinstance(screen, WrittenAnswer) and screen.must_read
+    await c.pilot.pause()
+    while screen.unread:
+        await c.press("pagedown")
+    c.clock.rest()
+    await c.press("f9")
+
+
+async def test_an_edit_opens_before_its_question_was_read_and_is_sent_once_it_was(tmp_path: Path) -> None:
+    async with asking(tmp_path, "approval", (80, 20)) as c:
+        await c.to_question()
+        assert not c.panel.read
+        await c.press("2")
+        screen = await dialog(c, FieldsAnswer)
+        c.clock.rest()
+        await c.press("f9")
+        assert c.app.screen is screen
+        assert "Read to the end first (PgDn)" in str(screen.query_one(Dialog).border_subtitle)
+        await sent(c)
+        await c.until(lambda: c.app.screen is not screen, "it was sent")
+
+
+async def test_a_text_is_edited_before_its_question_was_read(tmp_path: Path) -> None:
+    async with asking(tmp_path, "review", (80, 20)) as c:
+        await c.to_question()
+        assert not c.panel.read
+        await c.press("2")
+        screen = await dialog(c, TextAnswer)
+        await sent(c)
+        await c.until(lambda: c.app.screen is not screen, "it was sent")
 
 
 async def test_a_text_under_review_is_edited_line_by_line(tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.form_fields import EditArea, FieldArea, FieldInput
 from hitl_tui.console.dialogs.form_model import Draft, Field, Form, needs_area
 from hitl_tui.console.dialogs.guarded_dialog import KeyButton, UnhurriedDialog
-from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
+from hitl_tui.console.keymap import keymap_of, shown_keys
 from hitl_tui.console.modal_screen import Answered
 from hitl_tui.console.outside_programs import step_aside
 from hitl_tui.console.services import console_of
@@ -38,6 +39,8 @@ from hitl_tui.wording.interrupt_rows import payload_rows, said_whole, said_words
 from hitl_tui.wording.rows import text_row
 
 _DIGITS = 9
+_ON = "reading.page_down"
+UNREAD = mark("Read to the end first ({reading.page_down}); nothing was decided")
 _WIDEST_NAME = 22
 """Cells of a field's name."""
 
@@ -247,8 +250,12 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
     """What was written when it was left without an answer; None where that was nothing of its own."""
     _outside = False
     """An editor has the terminal: the dialog stays until it is closed, whatever was typed before it opened."""
+    must_read = False
+    """What is sent has to be read to its end: nobody read it before."""
     _wrong = ""
     """What is wrong with what is written, in a few safe words; empty when it can be sent."""
+    _told = ""
+    """What was said when something unread was sent."""
     _before: Draft | None = None
     _recalled: Draft | None = None
 
@@ -268,8 +275,22 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
         """Return in a few safe words that what is written can't be sent."""
         return _("not valid yet")
 
+    @property
+    def unread(self) -> bool:
+        """It has to be read, and its end wasn't on the screen yet."""
+        return False
+
     def state_words(self, remaining: float) -> str:
+        if self.unread and not self._wrong:
+            return self._told or self.to_read(_("read to the end first: {reading.page_down}"))
         return self._wrong or super().state_words(remaining)
+
+    def to_read(self, text: str) -> str:
+        """Return a text with the keys that it names; of those that read on, one that isn't typed into a field."""
+        keymap = keymap_of(self.app)
+        found = [k for spec in keymap.specs if spec.id == _ON for k in spec.keys.split(",")]
+        free = [k for k in found if len(k) > 1 and k != "space" and not keymap.at(keys.FORM, k)]
+        return keymap.named(text.replace(f"{{{_ON}}}", shown_keys(free[0])) if free else text)
 
     # What is kept when it is left --------------------------------------------------------------------------------
 
@@ -340,7 +361,12 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
             super().action_cancel()
 
     def hurried(self) -> bool:
-        return self._outside or super().hurried()
+        if self._outside or super().hurried():
+            return True
+        if self.unread:
+            self._told = self.to_read(_(UNREAD))
+            self.show_state()
+        return self.unread
 
     def action_editor(self) -> None:
         if not self._outside:
@@ -389,6 +415,8 @@ class TextAnswer(WrittenAnswer[Given]):
         lines: Enter begins a new line and only the key that decides sends, for texts to edit.
     """
 
+    _end = False
+
     def __init__(
         self, title: str, content: Content, made: Callable[[str], Json], *, text: str = "", lines: bool = False
     ) -> None:
@@ -409,7 +437,20 @@ class TextAnswer(WrittenAnswer[Given]):
 
     def on_mount(self) -> None:
         self._area.focus()
-        self._area.move_cursor(self._area.document.end)
+        if self.must_read:
+            self.watch(self._area, "scroll_y", self._look_for_end, init=False)
+        else:
+            self._area.move_cursor(self._area.document.end)
+
+    def _look_for_end(self) -> None:
+        if not self._end and self._area.size.height and self._area.scroll_offset.y >= self._area.max_scroll_y:
+            self._end, self._told = True, ""
+            self.guard.drawn()  # a key that was pressed before the end could be seen decides nothing
+        self.show_state()
+
+    @property
+    def unread(self) -> bool:
+        return self.must_read and not self._end
 
     def key_specs(self) -> Sequence[keys.KeySpec]:
         specs = super().key_specs()
@@ -431,6 +472,8 @@ class TextAnswer(WrittenAnswer[Given]):
         return self._made(self.written)
 
     def show_answer(self, answer: Given) -> None:
+        if self.unread:
+            self.call_after_refresh(self._look_for_end)
         if isinstance(answer, NothingSaid):
             return
         said, style = _("Sends: {value}").format(value=said_words(answer)), "$text-success"
@@ -472,7 +515,7 @@ class TextAnswer(WrittenAnswer[Given]):
         return ""
 
 
-class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
+class FieldsAnswer(WrittenAnswer[Answered], ReadToEnd[Answered], Generic[Answered]):
     """Asks for fields.
 
     Args:
@@ -506,7 +549,7 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
         with Dialog(self._heading, large=True, id="filling"):
             yield from self.field_rows()
             yield Static(Content(_(self.LABEL)), classes="dialog-label")
-            with VerticalScroll(id="filling-shown", classes="dialog-shown", can_focus=False):
+            with ReadingText(id="filling-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="filling-result")
             send = self.SENDS[0], _(self.SENDS[1])
             yield self.buttons(send, ("form.editor", _("Editor")), ("form.cancel", _("Back")))
@@ -593,6 +636,18 @@ class FieldsAnswer(WrittenAnswer[Answered], Generic[Answered]):
 
     def show_answer(self, answer: Answered) -> None:
         self.query_one(Rows).show(payload_rows(self.values(), self.form.present))
+        if self.must_read:
+            self.text.restart()
+            self._end = False
+            self.call_after_refresh(self.look_for_end)
+
+    @property
+    def unread(self) -> bool:
+        return self.must_read and not self._end
+
+    def end_seen(self) -> None:
+        self._told = ""
+        self.guard.drawn()  # a key that was pressed before the end could be seen decides nothing
 
     def show_error(self, said: str) -> None:
         shown = _("error: {message}").format(message=safe_text(said, multiline=False))

@@ -14,7 +14,7 @@ from textual.widgets import Static
 
 from hitl_tui.commands.todo_input import call_description, command_description
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer
+from hitl_tui.console.dialogs.answer_dialog import UNREAD, FieldsAnswer
 from hitl_tui.console.dialogs.form_fields import PAGES, EditArea, FieldInput
 from hitl_tui.console.dialogs.form_model import (
     Draft,
@@ -25,8 +25,8 @@ from hitl_tui.console.dialogs.form_model import (
     editable_schema,
     schema_fields,
 )
-from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
-from hitl_tui.console.keymap import keymap_of, shown_keys
+from hitl_tui.console.dialogs.reading_dialog import ReadingText
+from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.question_preview import QuestionPreviews
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.virtual_rows import Rows
@@ -47,10 +47,8 @@ Bind = Callable[[str, JsonObject], dict[str, Json]]
 
 _RESTED = 0.4
 """Seconds after which what was typed is looked ahead for."""
-_ON = "reading.page_down"
 _PENDING = mark("Its preview is still being made; nothing was decided")
 _UNKNOWN = mark("Can't be approved here because its preview can't be made; {form.send} asks again")
-_UNREAD = mark("Read to the end first ({reading.page_down}); nothing was decided")
 _SOON = mark("Too soon after the last key; nothing was decided")
 
 
@@ -73,7 +71,7 @@ class Edited:
     approve: bool = False
 
 
-class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
+class EditDialog(FieldsAnswer[Edited | None]):
     """The dialog. Approving counts for exactly what is shown, once that and its preview were read to the end.
 
     Args:
@@ -118,7 +116,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         self._waiting: Timer | None = None
         self._wished: tuple[str, dict[str, Json]] | None = None
         """The task and the exact arguments that are shown."""
-        self._pending, self._failed, self._told = False, False, ""
+        self._pending, self._failed = False, False
 
     def compose(self) -> ComposeResult:
         with Dialog(self._heading, large=True, id="edit"):
@@ -224,10 +222,6 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
     def whole(self) -> bool:
         return not self._pending
 
-    def end_seen(self) -> None:
-        self._told = ""
-        self.guard.drawn()  # a key that was pressed before the end could be seen decides nothing
-
     @property
     def remaining(self) -> float:
         """Seconds until what sends or approves counts; 0 when it does."""
@@ -242,15 +236,8 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         if self._pending or (self._end and remaining > 0):
             state = "…"
         elif not self._end:
-            state = self._named(_("read to the end first: {reading.page_down}"))
+            state = self.to_read(_("read to the end first: {reading.page_down}"))
         return told if told and not self._end else f"{told} · {state}".removeprefix(" · ")
-
-    def _named(self, text: str) -> str:
-        """Return a text with the keys that it names; of those that read on, one that isn't typed into a field."""
-        keymap = keymap_of(self.app)
-        found = [k for spec in keymap.specs if spec.id == _ON for k in spec.keys.split(",")]
-        free = [k for k in found if len(k) > 1 and k != "space" and not keymap.at(keys.FORM, k)]
-        return keymap.named(text.replace(f"{{{_ON}}}", shown_keys(free[0])) if free else text)
 
     def on_key(self, event: Key) -> None:
         """Read on from a button, too."""
@@ -267,7 +254,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         if self._pending:
             return _(_PENDING)
         if not self._end:
-            return _(_UNREAD)
+            return _(UNREAD)
         return "" if (self.guard.click_decides if self.guard.pointer else self.guard.decides) else _(_SOON)
 
     def action_approve(self) -> None:
@@ -275,7 +262,7 @@ class EditDialog(FieldsAnswer[Edited | None], ReadToEnd[Edited | None]):
         if self._wished is None or self.hurried():
             return
         if why := self._holds():
-            self._hurry, self._told = "", self._named(why)
+            self._hurry, self._told = "", self.to_read(why)
             self.show_state()
         else:
             self.dismiss(replace(self._edited(self.values()), approve=True))

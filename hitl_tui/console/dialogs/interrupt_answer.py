@@ -11,6 +11,7 @@ from textual.binding import BindingType
 from textual.content import Content
 
 from hitl_tui.console import keys
+from hitl_tui.console.answer_actions import is_edit
 from hitl_tui.console.dialogs.answer_dialog import (
     NOTHING_SAID,
     FieldsAnswer,
@@ -69,16 +70,22 @@ async def _asked_for(app: Console, shape: Shape, action: Action, name: str, kept
     if wants.form is Form.NONE:
         return as_it_is()
     if wants.form is Form.FIELDS:
-        return await kept(FieldsAnswer(title, wanted_form(wants), as_it_is))
+        return await kept(_read_first(FieldsAnswer(title, wanted_form(wants), as_it_is), action))
     content = Content(_explained(shape, action))
     if wants.form is Form.OPTIONS:
         return await app.push_screen_wait(OptionAnswer(title, content, wants.options, as_it_is))
     if wants.form is not Form.VALUE or wants.present is None:
         return await kept(TextAnswer(title, content, _read(shape, action)))
     if isinstance(wants.present, str):  # a text that is edited stays a text, whatever it looks like
-        return await kept(TextAnswer(title, content, as_it_is, text=wants.present, lines=True))
+        return await kept(_read_first(TextAnswer(title, content, as_it_is, text=wants.present, lines=True), action))
     text = json.dumps(wants.present, ensure_ascii=False, indent=2)
-    return await kept(TextAnswer(title, content, _read(shape, action), text=text, lines=True))
+    return await kept(_read_first(TextAnswer(title, content, _read(shape, action), text=text, lines=True), action))
+
+
+def _read_first(dialog: WrittenAnswer[Given], action: Action) -> WrittenAnswer[Given]:
+    """Return a dialog that sends an edit only once it was read: its question may not have been."""
+    dialog.must_read = is_edit(action)
+    return dialog
 
 
 def _read(shape: Shape, action: Action) -> Callable[[str], Json]:
