@@ -181,7 +181,7 @@ async def test_remapped_keys_are_named_wherever_the_console_speaks_of_them(tmp_p
         await c.asked()
         await c.until(lambda: c.panel.read or "F9" in str(c.panel.border_subtitle), "the panel")
         panel = c.session.query_one(QuestionPanel)
-        assert "Ctrl+T to answer" in str(panel.border_subtitle) or "read to the end to decide: F9" in str(
+        assert "Ctrl+T to answer" in str(panel.border_subtitle) or "read to the end to decide by key: F9" in str(
             panel.border_subtitle
         )
         assert str(c.session.query_one("#place-1").render()) == "y Approve"

@@ -87,7 +87,7 @@ def test_the_judge_refuses_every_other_enter(enter: Pressed, sent: list[str]) ->
 def test_the_emulator_finds_the_question_on_the_screen() -> None:
     emulator = Emulator(60, 6)
     emulator.feed("┏━ Approve 002? · keep ━━━━━┓\r\n┃ runs  touch 가 ┃\r\n┃ 1 Approve  3 Reject ┃\r\n")
-    emulator.feed("┗━ digest 0123abcd · read to the end to decide: PgDn, End ━┛\r\n")
+    emulator.feed("┗━ digest 0123abcd · read to the end to decide by key: PgDn, End ━┛\r\n")
     sight = emulator.look()
     assert (sight.digest, sight.focused, sight.more) == ("0123abcd", True, True)
     assert sight.places == ((1, 3, 3), (3, 14, 3))

@@ -546,7 +546,7 @@ def state_words(
         return Content.styled(f"{shown}…", "$text-muted")
     if not read:
         waits = (
-            _("read to the end to decide: {question.page_down}, {question.last}")
+            _("read to the end to decide by key: {question.page_down}, {question.last}")
             if complete
             else _("waits for its preview")
         )
