@@ -468,9 +468,7 @@ async def test_a_check_comes_after_what_it_checks(
     assert [todo.arguments["command"] for todo in found] == order.split()
 
 
-@pytest.mark.parametrize(
-    "text", ["please measure how big the database is before the backup", "move the backup after the backup"]
-)
+@pytest.mark.parametrize("text", ["move 001 before 001", "move the backup after the backup"])
 async def test_a_step_is_never_moved_before_or_after_itself(text: str) -> None:
     query = "run backup-database target=db, then run list-files"
     with pytest.raises(BadInput, match="The plan has 001 there already"):

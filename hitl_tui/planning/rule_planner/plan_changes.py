@@ -96,7 +96,9 @@ class _Sentence:
         self.related = any(edit.operation in RELATIONS for edit in edits)
         fixed = {one for edit in edits if edit.operation in RELATIONS for one in self.anchors(edit)}
         moved = [e for e in edits if (self.related or self.level) and self.places(e)]
-        self.moved = [e for e in moved if {*self.anchors(e)} - fixed]
+        self.moved = [
+            e for e in moved if (found := {*self.anchors(e)}) and (found - fixed or e.operation is Operation.ORDER)
+        ]
         self.after = [i for e in edits if e.operation is Operation.AFTER for i in self.anchors(e)]
         self.rest = self._rest()
         self.there: list[str] = []
