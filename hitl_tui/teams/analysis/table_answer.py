@@ -30,7 +30,7 @@ _AGGREGATES = {
 }
 _OPS = {
     "is": "=", "not": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "year": "=", "month": "=",
-    "has": "∋", "date_lt": "<", "date_le": "≤", "date_gt": ">", "date_ge": "≥",
+    "date_lt": "<", "date_le": "≤", "date_gt": ">", "date_ge": "≥",
 }  # fmt: skip
 
 
@@ -281,7 +281,10 @@ def _condition(one: Filter, language: str) -> str:
         return say(language, f"{name} 없음 또는 0", f"{name} is empty or 0")
     if one.op == "full":
         return say(language, f"{name} 있음", f"{name} is given")
-    return f"{name} {_OPS[one.op]} {' / '.join(values)}"
+    listed = " / ".join(values)
+    if one.op == "has":
+        return say(language, f"{name}: ‘{listed}’ 포함", f"{name} with “{listed}” in it")
+    return f"{name} {_OPS[one.op]} {listed}"
 
 
 def described(query: TableQuery, table: Table, language: str) -> str:
@@ -293,7 +296,13 @@ def described(query: TableQuery, table: Table, language: str) -> str:
             say(language, f"비율: {where(query.within, language)}", f"share of {where(query.within, language)}")
         )
     elif query.shape == "correlation":
-        parts.append(f"corr({query.measure}, {query.other})")
+        parts.append(
+            say(
+                language,
+                f"상관계수: {query.measure}, {query.other}",
+                f"correlation of {query.measure} and {query.other}",
+            )
+        )
     elif query.shape == "rows":
         parts.append(", ".join(query.columns))
     elif query.aggregate:
