@@ -162,10 +162,15 @@ def new_todo(data: Mapping[str, object]) -> SupervisorTodo:
 
 def _feed(draft: Draft, todo: SupervisorTodo, fed: str) -> None:
     user = draft.get(fed) if fed in draft else None
-    if user is None or user.status not in (Status.PENDING, Status.WAITING_APPROVAL) or user.question is not None:
+    if user is None or user.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED) or _asks(user):
         return
     _waits_for(draft, user, (*user.dependencies, todo.id))
     refuse_cycles({t: draft.dependencies(t) for t in draft})
+
+
+def _asks(todo: SupervisorTodo) -> bool:
+    """Return whether its team waits for an answer. What failed asks whether it is to run again, which may be later."""
+    return todo.question is not None and todo.status is not Status.FAILED
 
 
 def _waits_for(draft: Draft, todo: SupervisorTodo, dependencies: Iterable[str]) -> None:
@@ -179,7 +184,7 @@ def come_after(draft: Draft, event: Event) -> None:
     todo, after = target(draft, event), [str(d) for d in event.data["after"]]
     if why := todo.why_fixed:
         raise BadInput(why)
-    if todo.question is not None:
+    if _asks(todo):
         raise BadInput(Message("{} waits for an answer; its place can't be changed now.", step_name(todo.id)))
     for dependency in after:
         draft.get(dependency)

@@ -420,6 +420,8 @@ DEEDS = {
         ("백업부터 다시 해줘", "backup"),
         ("삭제하기 전에 백업부터 다시 해줘", "backup"),
         ("back up again before the deletion", "backup"),
+        ("do the backup first", "backup"),
+        ("add backup before 003", "backup"),
     ],
 )
 @pytest.mark.parametrize("ended", [Status.PENDING, Status.FAILED])

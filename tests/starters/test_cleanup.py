@@ -205,3 +205,26 @@ def _until(condition: Callable[[], bool], what: str) -> None:
     give_up = time.monotonic() + DEADLINE
     while not condition():
         assert time.monotonic() < give_up, f"it never came to this: {what}"
+
+
+@pytest.mark.parametrize("said", ["먼저 데이터베이스를 백업해 줘", "do the backup first"])
+def test_a_backup_that_is_asked_for_after_the_deletion_was_refused_comes_before_it(tmp_path: Path, said: str) -> None:
+    trial = Trial(tmp_path, "cleanup", "en" if said.isascii() else "ko")
+    trial.begin()
+    trial.do("/todo approve")
+    asked = trial.do("/todo skip todo_002")
+    failed = trial.approve(asked)
+    assert (failed.question["kind"], failed.question["todo_id"]) == ("failure", "todo_003")
+    trial.do(said)
+    proposed = trial.do("/todos")
+    (proposal,) = (q for q in proposed.document["questions"] if q["kind"] == "proposal")
+    trial.do(proposal["commands"]["approve"])
+    asked = trial.do("/todos")
+    (backup,) = (q for q in asked.document["questions"] if q["todo_id"] == "todo_005")
+    again = next(q for q in asked.document["questions"] if q["todo_id"] == "todo_003")
+    trial.do(again["commands"]["retry"])
+    assert trial.rows() == 22_000, "the deletion waits for the backup"
+    asked = trial.do(backup["commands"]["approve"])
+    assert asked.question["todo_id"] == "todo_003"
+    trial.approve(asked)
+    assert (trial.rows(), _lost(trial)) == (12_000, 0)

@@ -131,6 +131,13 @@ class _Sentence:
             at: where in it this sentence begins.
         """
         self.calls = [call for call in calls if at <= call.start < at + len(self.rest)]
+        called = {call.command for call in self.calls}
+        for edit in self.edits:
+            names = {step.command for step in edit.steps} - {""}
+            for name in names if names.isdisjoint(called) else ():  # else it names what a call is given
+                if self._comes_anew(edit, name):
+                    place = (at + edit.place[0], at + edit.place[1])
+                    self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
         new = [call for call in self.calls if not self.waiting(call.command)]
         rest = blanked(self.rest, [(call.start - at, call.end - at) for call in new])
         # "Only …" of what changes a step's input says what the step is to do, and nothing of the others.
@@ -142,6 +149,13 @@ class _Sentence:
             and not (edit.operation is Operation.ONLY and overlaps(edit.place, given))
         )
         self.left = [replace(e, operation=Operation.ASK) if e.level else e for e in left]
+
+    def _comes_anew(self, edit: Edit, command: str) -> bool:
+        """Return whether one more step of a command is meant: it is to be added, or placed where each was skipped."""
+        there = self._scene.called(command)
+        skipped = bool(there) and all(todo.status is Status.SKIPPED for todo in there)
+        placed = edit.operation in _PLACED and bool(self.related or self.level)
+        return edit.operation is Operation.ADD or (placed and skipped)
 
     def _gives(self, call: Call) -> bool:
         waiting = self.waiting(call.command)
