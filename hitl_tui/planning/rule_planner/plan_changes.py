@@ -208,6 +208,7 @@ class _Revision:
         added: new steps.
         remarks: what a person should know of new steps.
         about: what is asked besides in a session; a report that is added is on that.
+        title: what a report is said to be on.
         order: which step waits for which, from when all that goes and comes is known.
         refusals: why parts of the text could not be done.
     """
@@ -219,6 +220,7 @@ class _Revision:
     added: list[ExecutionStep] = field(default_factory=list)
     remarks: dict[str, Sequence[str]] = field(default_factory=dict)
     about: str = ""
+    title: str = ""
     order: StepOrder = field(init=False)
     refusals: list[BadInput] = field(default_factory=list)
 
@@ -388,7 +390,9 @@ class _Revision:
         if any(edit.operation for edit in said.edits) or said.calls:
             clauses = [clause.text for clause in split(said.text, (), rules)]
             asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
-            about = [self._named(said)] if any(step.need is Need.WRITE for e in said.left for step in e.steps) else []
+            reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
+            self.title = self.title or (self._named(said) if reports else "")
+            about = [self.title] if reports and not self._was_answered(self.title) else []
         else:
             asked, about = [said.text], []
         for text in filter(None, [*(one for one in asked if self._is_question(one)), *about]):
@@ -412,17 +416,23 @@ class _Revision:
         return bool(terms_of(text, rules)) and score_of(text, Need.FIND, rules) >= rules.threshold[Need.FIND]
 
     def _named(self, said: _Sentence) -> str:
-        """Return what a report is to be on that nobody asked for yet; empty where it is on what was found."""
-        rules = self.scene.rules
-        match = rules.revise.about.search(said.text)
+        """Return what a report is to be on; empty where it is on what was found."""
+        match = self.scene.rules.revise.about.search(said.text)
         named = match[match.lastgroup or 0].strip() if match else ""
-        new = any(not self._was_asked(term) for term in terms_of(named, rules))
-        return named if new and not (refers(named) or rules.revise.found.search(named)) else ""
+        return "" if refers(named) or self.scene.rules.revise.found.search(named) else named
+
+    def _was_answered(self, subject: str) -> bool:
+        """Return whether an earlier question asked for a subject, and for hardly more."""
+        terms, asked = terms_of(subject, self.scene.rules), self._questions()
+        near = [one for one in asked if len(terms_of(one, self.scene.rules)) <= len(terms) + 1]
+        return any(all(term.lower() in one.lower() for term in terms) for one in near)
+
+    def _questions(self) -> list[str]:
+        return [self.scene.query, *(str(todo.arguments.get("query", "")) for todo in self.scene.todos)]
 
     def _was_asked(self, term: str) -> bool:
         """Return whether an earlier question has a term."""
-        asked = [self.scene.query, *(str(todo.arguments.get("query", "")) for todo in self.scene.todos)]
-        return any(term.lower() in one.lower() for one in asked)
+        return any(term.lower() in one.lower() for one in self._questions())
 
     def _check_agent(self, need: Need) -> None:
         agent = self.scene.rules.steps[need].agent
@@ -451,7 +461,7 @@ class _Revision:
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
         if need is Need.WRITE:
-            return write_step(self.about or scene.query, language, rules)
+            return write_step(self.about or self.title or scene.query, language, rules)
         about, query = edit.subject, scene.query.strip()[:MOST_QUERY]
         if need is Need.COMPUTE and about:
             return look_step(need, f"{query}\n{about}", language, rules, title_of(about))
