@@ -14,6 +14,8 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
+from hitl_tui.planning.rule_planner.query_reader import report_subject
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 ANALYSIS, SEARCH, REPORT = "analysis_team", "search_team", "document_team"
 TABLES = "tables"
@@ -41,10 +43,12 @@ class TablePlanner(PlannerAround):
         asked = [step for step in planned.plan.steps if step.agent in (SEARCH, ANALYSIS)]
         if not asked or not _usable(agents):
             return planned
-        step = _table_step(query, planned.intent.language)
+        reported = any(step.agent == REPORT for step in planned.plan.steps)
+        said = (reported and report_subject(query, load_rules())) or query
+        step = _table_step(said, planned.intent.language)
         from hitl_tui.tables.engine import in_thread  # it imports DuckDB
 
-        about = await in_thread(self._about, query)
+        about = await in_thread(self._about, said)
         if about == "text":
             return planned
         return replace(planned, plan=_with_table(planned.plan, asked, step, searches=about == "both"))

@@ -96,3 +96,17 @@ def test_a_question_to_a_table_works_from_no_result_that_it_does_not_go_on_from(
             assert (bool(step["dependencies"]), step["metadata"].get("alone", False)) == (goes_on, not goes_on)
         assert ("analysis_team", "tables") in kinds(added)
         todos += [replace(SupervisorTodo.from_dict(step), status=Status.COMPLETED, attempt=1) for step in added]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write a report on the total amount by who",
+        "who별 amount 합계를 구하고 보고서로 써 줘",
+        "who별 amount 합계를 보고서로 정리해 주세요",
+    ],
+)
+def test_a_first_question_that_calls_for_a_report_on_a_table_asks_the_table(agent: PlanningAgent, text: str) -> None:
+    *asked, report = asyncio.run(agent.create_execution_plan(text)).plan.steps
+    assert "tables" in {step.input_mapping.get("analysis_type") for step in asked}
+    assert report.agent == "document_team"

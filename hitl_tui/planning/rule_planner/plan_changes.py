@@ -28,7 +28,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     title_of,
     write_step,
 )
-from hitl_tui.planning.rule_planner.query_reader import cut, refers, score_of, shown, split, terms_of
+from hitl_tui.planning.rule_planner.query_reader import cut, refers, report_subject, score_of, shown, split, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by
 from hitl_tui.planning.rule_planner.step_order import StepOrder
@@ -391,7 +391,7 @@ class _Revision:
             clauses = [clause.text for clause in split(said.text, (), rules)]
             asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
             reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
-            self.title = self.title or (self._named(said) if reports else "")
+            self.title = self.title or (report_subject(said.text, rules) if reports else "")
             about = [self.title] if reports and not self._was_answered(self.title) else []
         else:
             asked, about = [said.text], []
@@ -414,12 +414,6 @@ class _Revision:
     def _is_question(self, text: str) -> bool:
         rules = self.scene.rules
         return bool(terms_of(text, rules)) and score_of(text, Need.FIND, rules) >= rules.threshold[Need.FIND]
-
-    def _named(self, said: _Sentence) -> str:
-        """Return what a report is to be on; empty where it is on what was found."""
-        match = self.scene.rules.revise.about.search(said.text)
-        named = match[match.lastgroup or 0].strip() if match else ""
-        return "" if refers(named) or self.scene.rules.revise.found.search(named) else named
 
     def _was_answered(self, subject: str) -> bool:
         """Return whether an earlier question asked for a subject, and for hardly more."""

@@ -162,6 +162,13 @@ def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
     return tuple(part for part in parts if not _SYLLABLE.fullmatch(part))
 
 
+def report_subject(text: str, rules: Rules) -> str:
+    """Return what a text wants a report on; empty where it names nothing, or what was found already."""
+    match = rules.revise.about.search(text)
+    named = match[match.lastgroup or 0].strip() if match else ""
+    return "" if refers(named) or rules.revise.found.search(named) else named
+
+
 def refers(text: str) -> bool:
     """Whether a text means something that was found before."""
     return _REFERS.search(text) is not None
