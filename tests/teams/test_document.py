@@ -182,6 +182,13 @@ def test_each_finding_is_headed_by_its_question_and_begins_with_its_answer() -> 
     assert "## 질문" not in text, "the title is the question"
 
 
+def test_a_report_on_something_else_does_not_name_the_first_question_of_the_session() -> None:
+    found = search_result()
+    asked = {"todo_001": replace(found, data=found.data | {"query": "상한은?"})}
+    assert "## 질문" not in report("연체료가 있나요?", "상한", asked)
+    assert "## 질문" in report("연체료가 있나요? 상한은?", "상한", asked)
+
+
 def test_arithmetic_is_there_once() -> None:
     text = report()
     assert text.count("(10억 − 3억) ÷ 3억 × 100") == 1

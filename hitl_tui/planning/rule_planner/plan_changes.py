@@ -422,11 +422,11 @@ class _Revision:
         return any(all(term.lower() in one.lower() for term in terms) for one in near)
 
     def _questions(self) -> list[str]:
-        return [self.scene.query, *(str(todo.arguments.get("query", "")) for todo in self.scene.todos)]
+        return [self.scene.query, *map(self._question, self.scene.todos)]
 
-    def _was_asked(self, term: str) -> bool:
-        """Return whether an earlier question has a term."""
-        return any(term.lower() in one.lower() for one in self._questions())
+    @staticmethod
+    def _question(todo: SupervisorTodo) -> str:
+        return str(todo.arguments.get("query", ""))
 
     def _check_agent(self, need: Need) -> None:
         agent = self.scene.rules.steps[need].agent
@@ -448,8 +448,9 @@ class _Revision:
             return kind is Need.FIND or (kind is Need.RUN and (about or todo.status is Status.COMPLETED))
 
         found = [t.id for t in self._stays(self._whole.todos) if tells(t)]
-        if need is Need.WRITE and self.about and not any(map(self._was_asked, terms_of(self.about, self.scene.rules))):
-            found = [todo_id for todo_id in found if self._is_new(todo_id)]  # the others are about something else
+        if need is Need.WRITE and self.about:
+            terms, said = terms_of(self.about, self.scene.rules), {t.id: self._question(t) for t in self.scene.todos}
+            found = [i for i in found if self._is_new(i) or any(term.lower() in said[i].lower() for term in terms)]
         return [*after, *(i for i in found if not after or self._is_new(i))]
 
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:

@@ -192,7 +192,9 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
     words = _WORDS[language_of(query if query.strip() else title)]
     notes = _Notes(folder)
     parts = [f"# {literal(_line(title, 200))}"]
-    if query.strip() and _line(query, 200) != _line(title, 200):
+    asked = {entry["asked"] for entry in material} - {""}
+    begun = not asked or any(one in _line(query, PASSAGE_LIMIT) for one in asked)  # else it is on something else
+    if begun and query.strip() and _line(query, 200) != _line(title, 200):
         parts += [f"## {words['question']}", fenced(safe_text(query, limit=PASSAGE_LIMIT))]
     parts.append(f"## {words['findings']}")
     found = [entry for entry in material if entry["found"]]
