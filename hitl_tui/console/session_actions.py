@@ -205,6 +205,7 @@ class SessionActions:
             from hitl_tui.wording.text_lines import decision_lines
 
             display.note("\n".join(decision_lines(data["decisions"])))
+            display.show_pane("stream")
         elif "todos" in data and "summary" in data:
             display.show_pane("plan")
         elif "rules" in data:

@@ -110,3 +110,5 @@ async def test_the_answer_pane_shows_the_session_that_is_open_and_no_other(tmp_p
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the session, opened again")
         await c.until(lambda: c.session.query_one(AnswerPane).text == said, "its answer")
         assert c.session.query_one(Panes).chosen == "answer"
+        await c.send("/decisions")
+        await c.until(lambda: c.session.query_one(Panes).chosen == "stream", "the list, where it is written")
