@@ -17,7 +17,7 @@ from hitl_tui.core.manager import TodoManager
 from hitl_tui.core.plan import ExecutionPlanConverter, Proposal
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import CurrentPlan, carried_out, resolved
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 
@@ -468,6 +468,26 @@ async def test_a_check_comes_after_what_it_checks(
     changes = (await RulePlanner(DEEDS).revise(text, CurrentPlan(query, todos, agents()))).changes
     found = carried_out(resolved(changes, todos, CONVERTER), todos)
     assert [todo.arguments["command"] for todo in found] == order.split()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "다 끝나면 지운 로그 목록을 보고서로 남겨 줘",
+        "끝나면 무엇을 지웠는지 보고서로 써 줘",
+        "write a report of what was deleted at the end",
+        "when it's done, also write a report on the deleted logs",
+    ],
+)
+async def test_a_report_on_what_the_plan_does_comes_after_it_and_moves_nothing(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setattr("planning_support.COMMANDS", DEEDS)
+    query, planner = "count, back up, delete, verify", PlanningAgent(agents(), RulePlanner(DEEDS))
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(query)).plan)
+    [added] = (await RulePlanner(DEEDS).revise(text, CurrentPlan(query, todos, agents()))).changes
+    assert isinstance(added, AddStep)
+    assert (added.step.agent, [*added.step.dependencies]) == ("document_team", [todo.id for todo in todos])
 
 
 @pytest.mark.parametrize("text", ["move 001 before 001", "move the backup after the backup"])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from hitl_tui.planning.rule_planner.calls import spoken_name
-from hitl_tui.planning.rule_planner.query_reader import WORD, terms_of
+from hitl_tui.planning.rule_planner.query_reader import WORD, report_subject, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.values import Span, blanked, overlaps
 
@@ -206,7 +206,11 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
     there = there or revise.sequence.search(sentence) is not None
+    subject = report_subject(sentence, rules)  # what is said there is what a report is on
+    begins = sentence.find(subject) if subject else -1
     for match in _NAMING.finditer(sentence) if there else ():
+        if begins <= match.start() < begins + len(subject):
+            continue
         meant = rules.lexicon.concepts(rules.lexicon.plain(re.sub("[ -]", "", match.group())))
         deed = frozenset() if meant & rules.lexicon.verbs else _deed_on(sentence, match.span(), actions, rules)
         called = [name for name, words in commands.items() if words & meant and (not deed or words & deed)]

@@ -392,7 +392,8 @@ class _Revision:
             asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
             reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
             self.title = self.title or (report_subject(said.text, rules) if reports else "")
-            about = [self.title] if reports and not self._was_answered(self.title) else []
+            known = not reports or self._was_answered(self.title) or self._is_done(self.title)
+            about = [] if known else [self.title]
         else:
             asked, about = [said.text], []
         for text in filter(None, [*(one for one in asked if self._is_question(one)), *about]):
@@ -414,6 +415,12 @@ class _Revision:
     def _is_question(self, text: str) -> bool:
         rules = self.scene.rules
         return bool(terms_of(text, rules)) and score_of(text, Need.FIND, rules) >= rules.threshold[Need.FIND]
+
+    def _is_done(self, subject: str) -> bool:
+        """Return whether a subject is what commands of the plan do, which no document knows."""
+        lexicon, facts = self.scene.rules.lexicon, filter(None, map(self.scene.facts_of, self.scene.todos))
+        deeds = frozenset(deed for one in facts for deed in lexicon.deeds(one)) - lexicon.looking
+        return bool(lexicon.meant(subject) & deeds)
 
     def _was_answered(self, subject: str) -> bool:
         """Return whether an earlier question asked for a subject, and for hardly more."""

@@ -165,8 +165,9 @@ def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
 def report_subject(text: str, rules: Rules) -> str:
     """Return what a text wants a report on; empty where it names nothing, or what was found already."""
     match = rules.revise.about.search(text)
-    named = match[match.lastgroup or 0].strip() if match else ""
-    return "" if refers(named) or rules.revise.found.search(named) else named
+    named = rules.revise.then.sub("", match[match.lastgroup or 0]).strip() if match else ""
+    known = refers(named) or rules.revise.found.search(named) or not terms_of(named, rules)
+    return "" if known else named
 
 
 def refers(text: str) -> bool:
