@@ -15,7 +15,7 @@ from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.links import bare_form, names_of
 from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
-from hitl_tui.tables.query import TableQuery
+from hitl_tui.tables.query import MAX_ROWS, TableQuery
 from hitl_tui.tables.words import is_past, lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
@@ -64,6 +64,7 @@ class Answer:
         files: all tables there are, of a question that names another.
         likely: the query, unsure as it is, is worth its rows.
         versions: other tables with the same columns that the question may mean, too.
+        total: how many rows there are of a list that is cut.
     """
 
     mapped: Mapped | None = None
@@ -76,6 +77,7 @@ class Answer:
     files: tuple[str, ...] = ()
     likely: bool = False
     versions: tuple[Mapped, ...] = ()
+    total: int = 0
 
     @property
     def empty(self) -> bool:
@@ -211,7 +213,10 @@ def run(answer: Answer) -> Answer:
         opened.load("source", table.file, table.sheet)
         opened.ask(f"CREATE VIEW t AS {table.sql.replace(SOURCE, quote('source'))}")
         result = opened.ask(sql)
-    return replace(answer, result=result, sql=sql)
+        total = 0
+        if query.shape == "rows" and not query.limit and len(result.rows) == MAX_ROWS:
+            total = int(opened.ask(f"SELECT count(*) FROM ({sql.removesuffix(f' LIMIT {MAX_ROWS}')})").rows[0][0])
+    return replace(answer, result=result, sql=sql, total=total)
 
 
 def again(query: TableQuery, files: Sequence[TableFile]) -> Answer:

@@ -55,11 +55,16 @@ _SUBJECT = re.compile(
 """What an English verb follows."""
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""
+_BOUNDS = ("lt", "le", "gt", "ge")
+_BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
+"""What compares, whatever stands beside it: "over" and "after" may not."""
 _FEW_VALUES = 6
 _DENIED = re.compile("[미안못불]|(?:no|not|un)[ -]?", re.I)
 """How values begin that deny what their column is called."""
 _FEW_CALLED = 3
 """Rows that a word of a name may mean."""
+_SHOWN_COLUMNS = 6
+"""Columns of a row that has no name which say which one it is."""
 _FAR = 200
 """Years from those of a table by which a number isn't one of them."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
@@ -178,7 +183,7 @@ class Reader:
             self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
         self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
         if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
-            self._drop_operations(self.pair)
+            self._drop_operations([found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)])
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
         places = [span for each in spans for span in each]
@@ -188,6 +193,9 @@ class Reader:
             if any(5 * (min(end, token.end) - max(start, token.start)) >= 2 * len(token.text) for start, end in places)
         )
         self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
+        self.compared = self._compared_columns()
+        if self.compared:
+            self._drop_operations([self._span(self.compared)])
         self._keep_counts()
         self._link_pair()
         self.base = TableQuery(table.file.path, table.sheet)
@@ -199,9 +207,61 @@ class Reader:
         summed = any(lexicon().operations[name].search(self.text) for name in _SUMMED)
         return None if pair and pair.kind == "short" and summed else pair
 
-    def _drop_operations(self, pair: Pair) -> None:
-        """Drop what words would ask for that ask for a figure of two columns."""
-        said = [found.span() for found in lexicon().pairs[pair.kind][0].finditer(self.text)]
+    def _compared_columns(self) -> tuple[Filter, frozenset[int]] | None:
+        """Return which rows are asked for where one column is compared with another, and the tokens that say so."""
+        if self.pair or self.has("change", "how_much", "correlation"):
+            return None
+        for op, expression in lexicon().columns.items():
+            for match in expression.finditer(self.text):
+                places = self._korean_sides(match) if self.korean else self._english_sides(match)
+                if places is None:
+                    continue
+                (first, low), (other, high) = places
+                said = frozenset(range(min(low, high), max(low, high) + 1))
+                said |= {n for n, token in enumerate(self.tokens) if match.start() <= token.start < match.end()}
+                if not any(self.tokens[n].number is not None for n in said):
+                    words = " ".join(self.tokens[n].text for n in sorted(said))
+                    return Filter(first, f"column_{op}", (other,), words), said
+        return None
+
+    def _korean_sides(self, match: re.Match[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
+        """Return the columns before 보다 and beside it; one that isn't named is what the other is a bound of."""
+        before = [n for n, token in enumerate(self.tokens) if token.end <= match.start()]
+        than = next((n for n in reversed(before) if self.tokens[n].text.endswith("보다")), None)
+        if than is None or before[-1] - than > 1 or not (other := self._number_at(than, "")):
+            return None
+        for n in (than + 1, than - 1, than - 2):
+            if n in before and (first := self._number_at(n, other)):
+                return (first, n), (other, than)
+        bound = [
+            c.name for c in self.table.columns if c.kind == "number" and other.endswith(c.name) and c.name != other
+        ]
+        return ((bound[0], than), (other, than)) if len(bound) == 1 and before[-1] == than else None
+
+    def _english_sides(self, match: re.Match[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
+        """Return the columns before and after "is below", or within and after "more … than"."""
+        after = [n for n, token in enumerate(self.tokens) if token.start >= match.end()][:3]
+        other = next(((name, n) for n in after if (name := self._number_at(n, ""))), None)
+        if other is None or any(not self.tokens[n].filler for n in after if n < other[1]):
+            return None
+        before = [n for n, token in enumerate(self.tokens) if token.start < match.end() and n < after[0]]
+        return next((((name, n), other) for n in reversed(before[-5:]) if (name := self._number_at(n, other[0]))), None)
+
+    def _number_at(self, n: int, but: str) -> str:
+        """Return the column of numbers, not of years, that a word is the name of."""
+        likely = {
+            name: rate
+            for name, rate in self.links.columns[n].items()
+            if name != but and self.column(name).kind == "number" and not self.column(name).years and rate >= _NAMED
+        }
+        return max(likely, key=lambda name: likely[name], default="")
+
+    def _span(self, compared: tuple[Filter, frozenset[int]]) -> tuple[int, int]:
+        said = [self.tokens[n] for n in compared[1]]
+        return min(token.start for token in said), max(token.end for token in said)
+
+    def _drop_operations(self, said: Sequence[tuple[int, int]]) -> None:
+        """Drop what words would ask for that ask for a figure of two columns, or compare them."""
         kept = {
             name: [(a, b) for a, b in spans if not any(a < end and start < b for start, end in said)]
             for name, spans in self.operations.items()
@@ -210,28 +270,34 @@ class Reader:
 
     def _link_pair(self) -> None:
         """Link the words that ask for a figure of two columns to it."""
-        for n in self._pair_tokens:
+        for n in self._pair_tokens if self.pair else ():
             self.links.columns[n] = {self.pair.column.name: 1.0} if self.pair else {}
 
     @cached_property
     def _paired(self) -> tuple[str, ...]:
-        """The two columns that the figure is made of that the question asks for."""
+        """The two columns that the figure is made of that the question asks for, or that it compares."""
+        if self.compared:
+            return (self.compared[0].column, str(self.compared[0].values[0]))
         return (self.pair.less, self.pair.more) if self.pair else ()
 
     def _is_paired(self, name: str) -> bool:
-        return self.pair is not None and name in (self.pair.column.name, *self._paired)
+        return name in self._paired or (self.pair is not None and name == self.pair.column.name)
 
     @cached_property
     def _pair_tokens(self) -> frozenset[int]:
-        """The words that ask for a figure of two columns."""
+        """The words that ask for a figure of two columns, or compare them."""
+        if self.compared:
+            return self.compared[1]
         if self.pair is None:
             return frozenset()
         spans = [found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)]
         return frozenset(n for n, t in enumerate(self.tokens) for a, b in spans if a < t.end and t.start < b)
 
     def _lacking(self) -> Filter | None:
-        """Return which rows are asked for where it asks what is short, or who owes, and for no figure."""
-        if self.pair is None or self.pair.kind == "hours" or self.superlative or self.has("each", *_SUMMED):
+        """Return which rows are asked for where it compares columns, or asks what is short or who owes."""
+        if self.compared:
+            return self.compared[0]
+        if self.pair is None or self.pair.kind in ("hours", "unused") or self.superlative or self.has("each", *_SUMMED):
             return None
         said = " ".join(self.tokens[n].text for n in sorted(self._pair_tokens))
         return Filter(self.pair.column.name, "gt", (0.0,), said)
@@ -668,8 +734,16 @@ class Reader:
                 rows = replace(base, shape="rows", filters=keys, columns=shown, measure=shown[-1])
                 yield self._reading(rows, used, assumes=-0.6)
         elif filters and not self.superlative:
-            yield replace(self._reading(replace(base, aggregate="count"), used, assumes=0.6), whole=True)
+            rows = replace(base, shape="rows", columns=self._shown(filters))
+            yield Reading(rows, used, assumes=0.6, whole=True)
         yield from self._rows(base, used, measure)
+
+    def _shown(self, filters: tuple[Filter, ...]) -> tuple[str, ...]:
+        """Return the columns that say which rows are meant: what they are called, else the first ones."""
+        label = label_of(self.table)
+        if label and self.unique(label.name) and label.name not in {one.column for one in filters}:
+            return tuple(dict.fromkeys((label.name, *(one.column for one in filters))))
+        return tuple(column.name for column in self.table.columns if column.kind != "other")[:_SHOWN_COLUMNS]
 
     def _empties(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield how many rows have nothing in a column that is named, and who they are: "who hasn't paid"."""
@@ -1182,6 +1256,7 @@ class Reader:
         left = 0.8 * len(undone) - sum(weight for weight in weights.values() if weight < 0)
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
+        missing = missing or ("measure" if self._uncompared(reading.query) else "")
         missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.operations))
         guessed = tuple((self.tokens[n].text, word) for n, word in sorted(self.links.guessed.items()))
@@ -1199,6 +1274,20 @@ class Reader:
             bool(self.operations), self.named, reading.assumes,
             strange, undone, looks_up,
         )  # fmt: skip
+
+    def _uncompared(self, query: TableQuery) -> bool:
+        """Whether rows above or below a bound are asked for, and the query has none: "over the limit"."""
+        bounds = (*_BOUNDS, *(f"date_{op}" for op in _BOUNDS), "between", "years", "months", "dates", "year")
+        every = (*query.filters, *query.within)
+        if (
+            query.order
+            or query.shape == "change"
+            or self.pair
+            or any(one.op in bounds or one.op.startswith("column_") for one in every)
+        ):
+            return False
+        spans = [span for op in _BOUNDS for span in self.comparisons.get(op, ())]
+        return any(_BOUND.search(self.text[start:end]) for start, end in spans)
 
     def _only_meant(self, query: TableQuery) -> bool:
         """Whether what is asked for is only near to a column in meaning: a deposit isn't the amounts of all rows."""

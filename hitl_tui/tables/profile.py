@@ -108,7 +108,7 @@ class Pair:
     """A column less another one.
 
     Args:
-        kind: a key of `pairs` in words.toml: `left`, `short` or `hours`.
+        kind: a key of `pairs` in words.toml: `left`, `short`, `hours` or `unused`.
         column: what they make.
         more, less: the two.
     """
@@ -119,12 +119,12 @@ class Pair:
     less: str
 
     def sql(self) -> str:
-        """Return the difference; nothing paid is 0, and an end before its beginning is on the next day."""
+        """Return the difference; nothing paid or used is 0, and an end before its beginning is on the next day."""
         more, less = quote(self.more), quote(self.less)
         if self.kind == "hours":
             minutes = f"date_diff('minute', TRY_CAST({less} AS TIME), TRY_CAST({more} AS TIME))"
             return f"(({minutes} + 1440) % 1440) / 60"
-        return f"{more} - {f'coalesce({less}, 0)' if self.kind == 'left' else less}"
+        return f"{more} - {f'coalesce({less}, 0)' if self.kind in ('left', 'unused') else less}"
 
 
 @dataclass(frozen=True, slots=True)

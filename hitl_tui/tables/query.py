@@ -25,8 +25,8 @@ class Filter:
     Args:
         column: its name.
         op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`,
-            `none` (empty or 0); of dates `dates` (from, to), `month` (any of them), `months` (from, to), `year`,
-            `years` (from, to), and `date_lt` and so on.
+            `none` (empty or 0); `column_lt`, `column_gt` (than the column that is its value); of dates `dates`
+            (from, to), `month` (any of them), `months` (from, to), `year`, `years` (from, to), and `date_lt` and so on.
         values: what it is compared with; of `is` and `not` any of them.
         said: the words of the question.
     """
@@ -60,6 +60,8 @@ class Filter:
                 return f"year({cell}) BETWEEN {values[0]} AND {values[1]}"
             case "date_ge" | "date_gt" | "date_le" | "date_lt":
                 return f"{cell}::DATE {_SIGNS[self.op[5:]]} DATE {values[0]}"
+            case "column_lt" | "column_gt":
+                return f"{cell} {_SIGNS[self.op[7:]]} {quote(str(self.values[0]))}"
             case "month":
                 return f"month({cell}) IN ({', '.join(values)})"
             case "months":
@@ -167,7 +169,7 @@ class TableQuery:
                 return f"SELECT {', '.join(cells)} {rows}"
             case "rows":
                 cells_ = ", ".join(quote(c) for c in self.columns) or "*"
-                distinct = "DISTINCT " if not self.order else ""
+                distinct = "DISTINCT " if self.measure and not self.order else ""
                 also = f"{' AND' if where else ' WHERE'} {quote(self.measure)} IS NOT NULL" if self.order else ""
                 ordered = f" ORDER BY {quote(self.measure)} {self.order.upper()}" if self.order else ""
                 return f"SELECT {distinct}{cells_} {rows}{also}{ordered} LIMIT {self.limit or MAX_ROWS}"

@@ -63,7 +63,7 @@ class Lexicon:
     """What is known about words; read once.
 
     Args:
-        operations, comparisons, times: expressions by name.
+        operations, comparisons, columns, times: expressions by name.
         down: what makes a superlative one of the least.
         filler: words that say nothing about rows or figures.
         tails: Korean endings of questions.
@@ -86,6 +86,7 @@ class Lexicon:
 
     operations: Mapping[str, re.Pattern[str]]
     comparisons: Mapping[str, re.Pattern[str]]
+    columns: Mapping[str, re.Pattern[str]]
     times: Mapping[str, re.Pattern[str]]
     down: re.Pattern[str]
     filler: frozenset[str]
@@ -136,6 +137,7 @@ def lexicon() -> Lexicon:
     return Lexicon(
         operations=_expressions(given["operations"]),
         comparisons=_expressions(given["comparisons"]),
+        columns=_expressions(given["columns"]),
         times=_expressions(given["times"]),
         down=re.compile(given["directions"]["down"]),
         filler=frozenset(filler),

@@ -80,3 +80,47 @@ def test_the_two_columns_stand_in_the_query(tmp_path: Path) -> None:
     told = brief(answer, "en")
     assert "total of Fee due − Fee paid over 4 rows: **45**" in told.answer
     assert "Fee due − Fee paid" in answer.sql
+
+
+HALLS = "hall,guests,seats\nEast,120,90\nWest,40,60\nNorth,75,75\nOld,30,20\n"
+ORDERS = "지점,주문량,목표주문량,실적,지역\n강남,30,40,9,서울\n종로,50,40,8,서울\n해운대,12,20,7,부산\n"
+LEAVE = "이름,부서,부여일수,사용일수\n한가람,개발,15,4\n도미래,기획,12,11\n문새벽,개발,20,\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "expected"),
+    [
+        (ORDERS, "주문량이 목표주문량보다 적은 지점은 어디야?", {"강남", "해운대"}),
+        (ORDERS, "목표주문량보다 주문량이 많은 지점을 모두 알려줘", {"종로"}),
+        (ORDERS, "목표주문량보다 적은 지점 목록", {"강남", "해운대"}),
+        (HALLS, "which halls have more guests than seats?", {"East", "Old"}),
+        (HALLS, "list the halls whose guests are below seats", {"West"}),
+    ],
+)
+def test_a_column_compared_with_another_gives_all_such_rows(
+    tmp_path: Path, content: str, question: str, expected: set[str]
+) -> None:
+    answer = asked(tmp_path, content, question)
+    assert answer.result is not None, answer
+    assert {row[answer.result.names.index(content[: content.index(",")])] for row in answer.result.rows} == expected
+
+
+def test_rows_by_a_column_compared_with_another_are_counted(tmp_path: Path) -> None:
+    answer = asked(tmp_path, ORDERS, "주문량이 목표주문량보다 적은 지점은 몇 곳이야?")
+    assert answer.result is not None
+    assert answer.result.rows[0][0] == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("남은 휴가가 가장 많은 사람은 누구야?", "문새벽"),
+        ("남은 휴가가 가장 적은 사람은?", "도미래"),
+        ("한가람은 휴가가 며칠 남았어?", 11),
+    ],
+)
+def test_what_is_left_of_what_was_granted(tmp_path: Path, question: str, expected: object) -> None:
+    (tmp_path / "휴가현황.csv").write_text(LEAVE, encoding="utf-8")
+    answer = ask(question, table_files(tmp_path))
+    assert answer.result is not None, answer
+    assert expected in answer.result.rows[0]

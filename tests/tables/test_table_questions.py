@@ -52,7 +52,7 @@ def first(answer: Answer) -> object:
     [
         ("average price of tea in sales.csv", 2.5),
         ("how many customers bought over 8 units, sales.csv?", 2),
-        ("rows from 2024 in sales.csv", 2),
+        ("how many rows from 2024 are in sales.csv?", 2),
         ("sales.csv에서 units가 제일 많은 지역은?", "South"),
         ("total units since February 2023 in sales.csv", 33),
         ("total units after February 2023 in sales.csv", 8),
@@ -715,3 +715,37 @@ def test_how_many_each_are_counted(tmp_path: Path) -> None:
     answer = asked(tmp_path, "학급별로 학생이 몇 명씩이야?")
     assert answer.result is not None
     assert [(row[0], int(row[1])) for row in answer.result.rows] == [("해", 2), ("달", 1)]
+
+
+LENT = "도구,보관칸,수량,벌금\n톱,지하실,2,3000\n망치,다락방,3,9000\n대패,다락방,1,12000\n"
+TEAM = "player,team,joined,games,cards\nAnn,Red,2019-02-03,4,2\nBo,Blue,2021-01-01,9,1\nCy,Red,2022-05-01,2,0\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "expected"),
+    [
+        (LENT, "다락방에 있는 물건 목록", {"망치", "대패"}),
+        (LENT, "다락방에 뭐가 있어?", {"망치", "대패"}),
+        (LENT, "다락방에 있는 물건을 모두 보여줘", {"망치", "대패"}),
+        (TEAM, "which people are in Red?", {"Ann", "Cy"}),
+    ],
+)
+def test_which_rows_there_are_is_a_list_not_a_number(
+    tmp_path: Path, content: str, question: str, expected: set[str]
+) -> None:
+    answer = asked(written(tmp_path, "물건.csv", content), question)
+    assert answer.result is not None, answer
+    assert {row[0] for row in answer.result.rows} == expected
+
+
+def test_a_list_that_is_cut_says_how_many_there_are(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{'north' if n % 2 else 'south'},{n}\n" for n in range(200))
+    written(tmp_path, "wells.csv", f"depth,side,flow\n{rows}")
+    told = brief(asked(tmp_path, "rows of the north side in wells.csv"), "en").answer
+    assert told.startswith("**100** rows (side = north), the first 15:")
+
+
+@pytest.mark.parametrize("question", ["다락방 상한을 넘긴 물건이 있어?", "did Ann exceed the limit of visits?"])
+def test_a_bound_that_no_query_has_is_not_dropped(tmp_path: Path, question: str) -> None:
+    written(tmp_path, "물건.csv", LENT)
+    assert asked(written(tmp_path, "visits.csv", "player,visits\nAnn,3\nBo,9\n"), question).result is None

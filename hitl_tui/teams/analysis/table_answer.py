@@ -30,7 +30,7 @@ _AGGREGATES = {
 }
 _OPS = {
     "is": "=", "not": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "year": "=", "month": "=",
-    "date_lt": "<", "date_le": "≤", "date_gt": ">", "date_ge": "≥",
+    "column_lt": "<", "column_gt": ">", "date_lt": "<", "date_le": "≤", "date_gt": ">", "date_ge": "≥",
 }  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def outcome(answer: Answer, language: str) -> list[str]:
                 *_more(more, language),
             ]
         case _:
-            return _rows(query, table, answer.result, language)
+            return _rows(query, table, answer.result, answer.total, language)
 
 
 def _guessed(query: TableQuery) -> bool:
@@ -151,7 +151,7 @@ def _figure(query: TableQuery, language: str) -> str:
 
 
 def _more(more: int, language: str) -> list[str]:
-    return [say(language, f"- 그 밖에 {more}개", f"- and {more} more")] if more > 0 else []
+    return [say(language, f"- 그 밖에 {more:,}개", f"- and {more:,} more")] if more > 0 else []
 
 
 def _change(query: TableQuery, table: Table, result: Result, language: str) -> list[str]:
@@ -178,7 +178,7 @@ def _key(value: Any) -> Any:
     return float(value) if isinstance(value, int | float) else str(value)
 
 
-def _rows(query: TableQuery, table: Table, result: Result, language: str) -> list[str]:
+def _rows(query: TableQuery, table: Table, result: Result, total: int, language: str) -> list[str]:
     columns = [table.column(name) for name in result.names]
     rows = [[shown(v, c, language) for v, c in zip(row, columns, strict=True)] for row in result.rows]
     if not any(
@@ -198,10 +198,15 @@ def _rows(query: TableQuery, table: Table, result: Result, language: str) -> lis
         return [f"{', '.join(f'{n}: **{cells[n]}**' for n in names if n and cells[n] != '–')} ({of})"]
     head = ["| " + " | ".join(result.names) + " |", "|" + " --- |" * len(result.names)]
     body = ["| " + " | ".join(row) + " |" for row in rows[:SHOWN_ROWS]]
-    more = len(rows) - len(body)
-    count = f"{len(rows)}{'+' if result.more else ''}"
-    counted = say(language, f"{count}행", f"{count} rows")
-    return [f"{counted} ({of}):", "", *head, *body, *(["", *_more(more, language)] if more > 0 else [])]
+    total = max(total, len(rows))
+    more = total - len(body)
+    counted = (
+        say(language, f"**{total:,}**행", f"**{total:,}** rows")
+        if more
+        else say(language, f"{total}행", f"{total} rows")
+    )
+    first = say(language, f", 처음 {len(body)}행", f", the first {len(body)}") if more else ""
+    return [f"{counted} ({of}){first}:", "", *head, *body, *(["", *_more(more, language)] if more > 0 else [])]
 
 
 def shown(value: Any, column: Column | None, language: str) -> str:
