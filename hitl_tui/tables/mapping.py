@@ -55,6 +55,8 @@ _SUBJECT = re.compile(
 """What an English verb follows."""
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""
+_SECOND = re.compile(r"\band\s+(?:which|who|what|when|where|how)\b|그리고|(?<=[가-힣])[고며],?\s", re.I)
+"""Where a second question may begin."""
 _BOUNDS = ("lt", "le", "gt", "ge")
 _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
 """What compares, whatever stands beside it: "over" and "after" may not."""
@@ -998,6 +1000,8 @@ class Reader:
                 base, shape="groups", aggregate=aggregate, measure=figure, group=group, part=part, order=order,
                 limit=limit,
             )  # fmt: skip
+            if self.pair and figure == self.pair.column.name and self.pair.kind == "left" and n in self.persons:
+                query = replace(query, filters=(*query.filters, Filter(figure, "gt", (0.0,))))  # who owes 0 owes not
             missing = "" if figure or aggregate == "count" else "measure"
             done = ("each", aggregate, *(("top", "bottom", "most_common") if limit else ()))
             yield self._reading(query, used | {n}, *done, missing=missing)
@@ -1256,6 +1260,7 @@ class Reader:
         left = 0.8 * len(undone) - sum(weight for weight in weights.values() if weight < 0)
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
+        missing = missing or ("measure" if self._asks_twice else "")
         missing = missing or ("measure" if self._uncompared(reading.query) else "")
         missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.operations))
@@ -1274,6 +1279,17 @@ class Reader:
             bool(self.operations), self.named, reading.assumes,
             strange, undone, looks_up,
         )  # fmt: skip
+
+    @cached_property
+    def _asks_twice(self) -> bool:
+        """Whether it asks a figure of all rows and, in another clause, which has most or least: no query is both."""
+        joint = _SECOND.search(self.text)
+        if joint is None:
+            return False
+        best = {start < joint.start() for name in ("top", "bottom") for start, _ in self.operations.get(name, ())}
+        worked = ("average", "median", "sum", "deviation")
+        figures = {start < joint.start() for name in worked for start, _ in self.operations.get(name, ())}
+        return len(best) == len(figures) == 1 and best != figures
 
     def _uncompared(self, query: TableQuery) -> bool:
         """Whether rows above or below a bound are asked for, and the query has none: "over the limit"."""
