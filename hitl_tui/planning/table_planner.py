@@ -44,14 +44,20 @@ class TablePlanner(PlannerAround):
         if not asked or not _usable(agents):
             return planned
         reported = any(step.agent == REPORT for step in planned.plan.steps)
-        said = (reported and report_subject(query, load_rules())) or query
-        step = _table_step(said, planned.intent.language)
+        whole = (reported and report_subject(query, load_rules())) or query
+        questions: dict[str, list[ExecutionStep]] = {}
+        for one in asked:
+            questions.setdefault(str(one.input_mapping.get("query", "")), []).append(one)
         from hitl_tui.tables.engine import in_thread  # it imports DuckDB
 
-        about = await in_thread(self._about, said)
-        if about == "text":
-            return planned
-        return replace(planned, plan=_with_table(planned.plan, asked, step, searches=about == "both"))
+        plan = planned.plan
+        for number, (text, steps) in enumerate(questions.items(), 1):
+            said = text if len(questions) > 1 else whole
+            about = await in_thread(self._about, said)
+            if about != "text":
+                table = replace(_table_step(said, planned.intent.language), id=f"table_{number}")
+                plan = _with_table(plan, steps, table, searches=about == "both")
+        return replace(planned, plan=plan)
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for; see `Planner.revise`."""
@@ -165,6 +171,7 @@ def _table_step(query: str, language: str) -> ExecutionStep:
         task=task.format(" ".join(query.split())[:_SHOWN]),
         input_mapping={"query": query.strip(), "analysis_type": TABLES},
         purpose=purpose,
+        id="table_1",
     )
 
 
@@ -182,7 +189,7 @@ def _with_table(
     ours = {one.id for one in asked}
     kept = {one.id for one in asked if searches and one.agent == SEARCH}
     before = (d for one in asked for d in one.dependencies if d not in ours)
-    table = replace(table, id="table_1", dependencies=tuple(dict.fromkeys(before)))
+    table = replace(table, dependencies=tuple(dict.fromkeys(before)))
     steps: list[ExecutionStep] = []
     for one in plan.steps:
         if one.id not in ours and ours.intersection(one.dependencies):

@@ -110,3 +110,27 @@ def test_a_first_question_that_calls_for_a_report_on_a_table_asks_the_table(agen
     *asked, report = asyncio.run(agent.create_execution_plan(text)).plan.steps
     assert "tables" in {step.input_mapping.get("analysis_type") for step in asked}
     assert report.agent == "document_team"
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        (
+            "How much did Ann pay, and when is the boiler serviced?",
+            {"How much did Ann pay?": True, "when is the boiler serviced?": False},
+        ),
+        (
+            "How much did Tom pay and how much did Ann pay?",
+            {"How much did Tom pay?": True, "how much did Ann pay?": True},
+        ),
+        ("How much did Ann pay, and how much altogether?", {"How much did Ann pay, and how much altogether?": True}),
+        ("Who serviced the boiler and what did it cost?", {"Who serviced the boiler and what did it cost?": False}),
+    ],
+)
+def test_each_of_two_questions_in_one_sentence_is_asked_where_it_stands_for_itself(
+    agent: PlanningAgent, text: str, asked: dict[str, bool]
+) -> None:
+    found = dict[str, bool]()
+    for step in (step.input_mapping for step in asyncio.run(agent.create_execution_plan(text)).plan.steps):
+        found[step["query"]] = found.get(step["query"], False) or step.get("analysis_type") == "tables"
+    assert found == asked

@@ -98,6 +98,11 @@ _NAMED = 3  # clauses that one remark repeats
 _LOOKS = 2.0
 """Score from which on words ask for a search even where the figures are at hand."""
 _QUESTION = re.compile(r"(?<=[?？])\s+")
+_ASKS = r"(?:(?:on|in|at|by|for|from|to) )?(?:how|which|what|whom?|whose|when|where|why)(?![a-z])"
+_AND = re.compile(rf"^(?P<one>{_ASKS}[^?]+?),? and (?P<other>{_ASKS}[^?]+\?)$", re.IGNORECASE)
+_GOES_ON = re.compile(
+    r"(?<![a-z])(?:its?|they|them|their|he|she|his|hers?|there|those|these|this|that|between)(?![a-z])", re.I
+)
 
 
 def decide(query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], rules: Rules) -> Wanted:
@@ -115,12 +120,20 @@ def decide(query: str, reading: Reading, asked: Asked, agents: Mapping[str, Agen
 
 def _questions(text: str, rules: Rules) -> list[str]:
     """Return each question of a text that asks several; nothing where one of them says nothing by itself."""
-    said = _QUESTION.split(text.strip())
+    said = [one for part in _QUESTION.split(text.strip()) for one in _both(part, rules)]
     if said[1:] and not said[-1].endswith(("?", "？")):
         if score_of(said[-1], Need.WRITE, rules) < rules.threshold[Need.WRITE]:
             return []
         said[-2:] = [f"{said[-2]} {said[-1]}"]
     return said if all(terms_of(part, rules) for part in said) else []
+
+
+def _both(text: str, rules: Rules) -> list[str]:
+    """Return the two questions that one sentence asks, where each can be answered without the other."""
+    both = _AND.match(text)
+    if both is None or _GOES_ON.search(text) or not all(terms_of(part, rules) for part in both.groups()):
+        return [text]
+    return [f"{both['one']}?", both["other"]]
 
 
 def _needs(text: str, agents: Mapping[str, AgentFacts], rules: Rules) -> frozenset[Need]:
