@@ -122,7 +122,9 @@ async def test_what_is_near_is_said_and_found(tmp_path: Path) -> None:
         await c.until(lambda: "command_team needs a text" in c.message, "what is missing")
         assert "Count" not in c.message
         await c.send("also compute 3 + 4")
-        await c.until(lambda: "Proposed" in c.message and "comes after the question on the screen" in c.message, "where")
+        await c.until(
+            lambda: "Proposed" in c.message and "comes after the question on the screen" in c.message, "where"
+        )
         offered = {command.title: command for command in palette(c.app)}
         assert not offered["Theme: light"].discover
         offered["Theme: light"].callback()

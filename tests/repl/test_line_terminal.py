@@ -207,7 +207,7 @@ def test_a_pasted_key_decides_nothing(line: Line) -> None:
     terminal.wait("> y")
     stand(terminal)
     terminal.send("\r")
-    terminal.wait('"y" decides nothing here')
+    terminal.wait('"y" came before the question, or all at once with more; type it again.')
     assert "Approved" not in terminal.text
     assert terminal.leave() == 0
     assert line.pipe("", "--line", "--session", "s1")[0] == 3

@@ -206,7 +206,26 @@ def _rows(query: TableQuery, table: Table, result: Result, total: int, language:
         else say(language, f"{total}행", f"{total} rows")
     )
     first = say(language, f", 처음 {len(body)}행", f", the first {len(body)}") if more else ""
+    counted = _span(query, table, result, language) + counted
     return [f"{counted} ({of}){first}:", "", *head, *body, *(["", *_more(more, language)] if more > 0 else [])]
+
+
+def _span(query: TableQuery, table: Table, result: Result, language: str) -> str:
+    """Return mean, lowest and highest of the figures in some rows; empty where they are cut off or no figures."""
+    column = table.column(query.measure)
+    if query.order or result.more or column is None or column.kind != "number" or column.years:
+        return ""
+    if query.measure not in result.names:
+        return ""
+    place = result.names.index(query.measure)
+    values = [Fraction(str(row[place])) for row in result.rows if row[place] is not None]
+    mean, low, high = (shown(float(v), column, language) for v in (sum(values) / len(values), min(values), max(values)))
+    name = query.measure
+    return say(
+        language,
+        f"{name} 평균 {mean}, 최소 {low}, 최대 {high}; ",
+        f"{name}: mean {mean}, lowest {low}, highest {high}; ",
+    )
 
 
 def shown(value: Any, column: Column | None, language: str) -> str:
