@@ -17,6 +17,7 @@ def values(document: dict[str, Any]) -> list[Any]:
     return [question["subject"].get("value") for question in document["questions"]]
 
 
+@pytest.mark.slow
 @each_first()
 def test_killed_while_it_asks_then_answered_then_taken_back_to_its_question(ready: Place, case: Case) -> None:
     process = ready.start(*attaching(case, "--line"))

@@ -54,6 +54,7 @@ def test_silence_approves_a_plan_that_was_told_and_says_so(place: Place) -> None
         assert not served.until("done")["tally"].get("done")
 
 
+@pytest.mark.slow
 def test_a_plan_that_waits_is_told_again_also_after_a_restart(place: Place) -> None:
     with serving(place, "--once", QUESTION) as served:
         asked = served.until("plan_review_request")
@@ -77,6 +78,7 @@ def test_who_stops_reading_stops_nothing(place: Place) -> None:
     assert json.loads(place.run("show", "job-one", "--json").stdout)["session_status"] == "finished"
 
 
+@pytest.mark.slow
 def test_many_jobs_wait_beside_each_other_and_none_answers_for_another(place: Place) -> None:
     jobs = [f"job {number}" for number in range(6)]
     with serving(place, "--concurrency", "2") as served:

@@ -66,6 +66,7 @@ def carried_out(service: S3Server, root: Path, runtimes: int, jobs: int) -> None
     assert [one["Key"] for one in left] == []
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_three_runtimes_share_one_bucket(service: S3Server, tmp_path: Path) -> None:
     carried_out(service, tmp_path, 3, 4)

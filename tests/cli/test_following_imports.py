@@ -19,7 +19,7 @@ from hitl_tui.supervisor.storage import DataFolder
 GRAPHS = Path(__file__).resolve().parents[1] / "supervisor" / "attached_graphs.py"
 HEAVY = {"langgraph", "langchain_core", "langchain", "langsmith", "textual", "prompt_toolkit", "rich", "httpx"}
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 
 @pytest.fixture

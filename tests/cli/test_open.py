@@ -163,6 +163,7 @@ graph = payment(None)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str) -> None:
     before = digests(Path(store_file).parent)

@@ -35,6 +35,7 @@ def test_nothing_is_lost_or_repeated_wherever_a_process_dies(tmp_path: Path) -> 
         assert (figures["lost"], figures["repeated"], figures["asked_outside"], figures["damaged"]) == (0, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_power_cut_that_takes_every_checkpoint_loses_nothing_that_the_ledger_knows(tmp_path: Path) -> None:
     report = crash(tmp_path, "--rounds", "cut", "--at", "effect.behind.after", "ledger.begin_restore.after")
     figures = report["rounds"]["cut"]

@@ -27,7 +27,7 @@ from hitl_tui.task_checkpoints.neo4j_views import CheckpointViews
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 COMMAND = Path(sys.executable).with_name("masc-checkpoint")
 ANN = Identity("ann", "ann", "account", account="ann")

@@ -328,6 +328,7 @@ SHIPPED = sorted(
 
 
 @pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [*SHIPPED, Path(__file__)], ids=lambda path: path.name)
 def test_any_python_is_walked_without_an_error(path: Path) -> None:
     assert lint(str(path), path.parent).file == path.name

@@ -269,6 +269,7 @@ def test_the_budget_asks_before_it_is_passed(desk: Desk) -> None:
     assert desk.answer("true")["session_status"] == "finished"
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_kill_between_two_calls_repeats_neither(desk: Desk) -> None:
     """The process dies while the second call waits for its answer, and again while the model is asked."""

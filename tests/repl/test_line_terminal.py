@@ -41,6 +41,7 @@ def test_a_question_is_whole_and_only_a_command_answers_it(line: Line) -> None:
     assert history.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.slow
 def test_home_offers_starters_and_sessions_and_leaving_decides_nothing(line: Line) -> None:
     assert line.pipe("", "--line", SEARCH)[0] == 3
     terminal = line.terminal()
@@ -143,6 +144,7 @@ def test_a_line_typed_while_the_session_opens_is_not_sent(line: Line) -> None:
     assert "Approved" not in terminal.text
 
 
+@pytest.mark.slow
 def test_lines_that_come_all_at_once_at_a_dumb_terminal_are_refused(line: Line) -> None:
     process = line.spawn(SEARCH, term="dumb")
     process.expect("Answer with:")
@@ -228,11 +230,13 @@ def test_a_key_typed_before_the_question_decides_nothing(line: Line) -> None:
     assert terminal.leave() == 0
 
 
+@pytest.mark.slow
 def test_a_key_at_a_pipe_decides_nothing(line: Line) -> None:
     assert line.pipe("y\n", "--line", SEARCH)[0] in (2, 3)
     assert "Approved" not in line.pipe("y\n1\nn\n", "--line", "--session", "s1")[1]
 
 
+@pytest.mark.slow
 def test_a_source_of_the_answer_opens_in_the_editor_and_nothing_is_printed_over_it(line: Line, tmp_path: Path) -> None:
     editor = tmp_path / "nano"
     editor.write_text('#!/bin/sh\necho "opened $1 ${2##*/}"; read line; echo "got $line"\n')

@@ -65,6 +65,7 @@ def test_a_person_approves_and_ten_thousand_records_go(tmp_path: Path) -> None:
     assert trial.audited() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_where_only_risky_steps_ask_the_deletion_is_the_one_that_does(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")

@@ -129,6 +129,7 @@ def test_keeping_thirty_days_is_asked_anew_and_spares_the_younger_logs(tmp_path:
     assert len(before - _packed(trial)) == 7
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_step_that_waits_changes_it_and_what_is_wanted_besides_is_added(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "ops")
     trial.begin()

@@ -38,6 +38,7 @@ def go(root: Path, graph: str, die: str = "") -> subprocess.CompletedProcess[str
 
 
 @pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.parametrize(("graph", "point"), SOME)
 def test_nothing_is_done_again_without_being_asked(tmp_path: Path, graph: str, point: str) -> None:
     calm = tmp_path / "calm"
@@ -63,6 +64,7 @@ def test_nothing_is_done_again_without_being_asked(tmp_path: Path, graph: str, p
 
 
 @pytest.mark.long
+@pytest.mark.slow
 def test_a_process_that_dies_while_it_asks_asks_nothing_new(tmp_path: Path) -> None:
     environ = {**os.environ, "WORLD": str(tmp_path / "world.txt")}
     code = (

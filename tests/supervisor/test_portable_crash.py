@@ -11,7 +11,7 @@ import pytest
 from portable_support import COUNT, QUERY, cleanup, left_over, person_at
 from trusting import trust_workspace
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 HERE = Path(__file__).parent
 COPIES = ("fork", "import", "export", "delete", "rename")

@@ -29,7 +29,7 @@ from hitl_tui.threads.packed_values import DICTIONARY
 from hitl_tui.threads.row_checksums import checksum
 from hitl_tui.threads.value_decoder import Snapshot
 
-pytestmark = pytest.mark.long
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 OLDER = Path(__file__).parents[1] / "compatibility" / "older_version.tar.gz"
 
