@@ -213,9 +213,8 @@ def _rows(query: TableQuery, table: Table, result: Result, total: int, language:
 def _span(query: TableQuery, table: Table, result: Result, language: str) -> str:
     """Return mean, lowest and highest of the figures in some rows; empty where they are cut off or no figures."""
     column = table.column(query.measure)
-    if query.order or result.more or column is None or column.kind != "number" or column.years:
-        return ""
-    if query.measure not in result.names:
+    listed = not query.order and not result.more and query.measure in result.names
+    if not listed or column is None or column.kind != "number" or column.years:
         return ""
     place = result.names.index(query.measure)
     values = [Fraction(str(row[place])) for row in result.rows if row[place] is not None]
