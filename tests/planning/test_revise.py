@@ -182,6 +182,11 @@ async def test_what_has_run_keeps_its_place() -> None:
         await agent().revise("clean-logs before list-files", RUNS, todos)
 
 
+async def test_what_runs_stays_where_it_is_when_the_rest_is_to_run_at_once() -> None:
+    todos = ended(await plan_of(RUNS), todo_001=Status.COMPLETED, todo_002=Status.IN_PROGRESS)
+    assert brief(await agent().revise("run all of them in parallel", RUNS, todos)) == [("after", "todo_003")]
+
+
 async def test_what_a_sentence_adds_and_cant_place_isnt_added_and_is_said() -> None:
     proposal = await revised("보고서는 빼고 분석 먼저 해줘", FULL_QUERY)
     assert brief(proposal) == [("remove", "todo_003")]

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.json_types import JsonObject, TodoMetadata
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
@@ -30,7 +30,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
 )
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
-from hitl_tui.planning.rule_planner.scene import IDLE, Scene, fed_by
+from hitl_tui.planning.rule_planner.scene import IDLE, Scene
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
 from hitl_tui.tables.words import is_question_word, is_worked_out
 
@@ -64,13 +64,14 @@ _SURE = 4
 FOLLOW_UP_OF: Final = "follow_up_of"
 
 
-def continued(scene: Scene, asked: Asked, *, alone: bool = False) -> Proposed | None:
+def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequence[str] = ()) -> Proposed | None:
     """Return the further steps that a question or a task asks for in a session that has answered one; else None.
 
     Args:
         scene: the plan, and the words.
         asked: what the words call.
         alone: the words go on from nothing.
+        ahead: steps that had better wait for them.
     """
     last, rules = _last(scene), scene.rules
     text = scene.text.strip()
@@ -103,14 +104,12 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False) -> Proposed | 
     first = (last.id,) if last.status is Status.COMPLETED and (goes_on or refers(text)) else ()
     words = rules.sentences[scene.language]["continues" if first or goes_on else "asks"]
     after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
-    changes = tuple(AddStep(step, metadata=remarked(notes if not n else ())) for n, step in enumerate(after))
+    drawn_on = {one for step in after for one in step.dependencies}
+    changes = [AddStep(step, () if step.id in drawn_on else tuple(ahead)) for step in after]
+    if notes and changes:
+        changes[0] = replace(changes[0], metadata={"remarks": list(notes)})
     said = ". ".join([words.format(id=step_name(last.id), text=cut(scene.text.strip(" \n."), 100)), *notes])
-    return Proposed(said, changes) if steps else None
-
-
-def remarked(notes: Sequence[str]) -> TodoMetadata:
-    """Return what a step keeps for the answer of what a person should know of its question."""
-    return {"remarks": list(notes)} if notes else {}
+    return Proposed(said, tuple(changes)) if steps else None
 
 
 def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
@@ -316,4 +315,4 @@ def _search_for(words: str, why: str, scene: Scene, todo: SupervisorTodo) -> Pro
     language = language_of(str(todo.arguments.get("query") or scene.query), scene.rules)
     step = look_step(Need.FIND, words, language, scene.rules, title_of(words))
     reason = scene.rules.sentences[language][why].format(id=step_name(todo.id))
-    return Proposed(f"{reason}.", (AddStep(step, fed_by(Need.FIND, (), scene), {FOLLOW_UP_OF: todo.id}),))
+    return Proposed(f"{reason}.", (AddStep(step, scene.users(Need.FIND, ()), {FOLLOW_UP_OF: todo.id}),))

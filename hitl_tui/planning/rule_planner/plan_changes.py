@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.json_types import ProposedChange
+from hitl_tui.core.json_types import TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
-from hitl_tui.core.plan import Change, ExecutionStep, Strategy, in_order
+from hitl_tui.core.plan import Change, ExecutionStep, Strategy
 from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
-from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued, remarked
+from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
+from hitl_tui.planning.rule_planner.draft import Draft
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
-    StepList,
     left_out,
     look_step,
     of_commands,
@@ -30,8 +30,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
 )
 from hitl_tui.planning.rule_planner.query_reader import cut, refers, report_subject, score_of, shown, split, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need
-from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors, fed_by
-from hitl_tui.planning.rule_planner.step_order import StepOrder
+from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors
 from hitl_tui.planning.rule_planner.values import blanked, overlaps
 
 HELP = Message(
@@ -180,7 +179,7 @@ class _Sentence:
 
     def anchors(self, edit: Edit) -> list[str]:
         """Return the steps of the plan that an edit names, each by itself."""
-        named = steps_named([step for step in edit.steps if not step.everything], self._scene)
+        named = self._scene.named(step for step in edit.steps if not step.everything)
         return [todo.id for todo in named if todo.status is not Status.SKIPPED]
 
     def _row(self) -> list[str]:
@@ -192,37 +191,28 @@ class _Sentence:
             return []
         if any(e.operation not in (*_PLACED, Operation.AFTER) or e.again for e in self.edits):
             return []
-        steps = [steps_named([step], self._scene) for edit in self.edits for step in edit.steps]
+        steps = [self._scene.named([step]) for edit in self.edits for step in edit.steps]
         row = list(dict.fromkeys(todo.id for todos in steps for todo in todos if todo.status in IDLE))
         return row if all(steps) and len(row) > 1 else []
 
 
-@dataclass(slots=True)
 class _Revision:
-    """Changes of one plan as they come together.
+    """Carries out on a draft of the plan what sentences ask for.
 
     Args:
         scene: the plan.
-        removed, skipped: TODOs that leave it.
-        inputs: new inputs.
-        added: new steps.
-        remarks: what a person should know of new steps.
+
+    Attributes:
+        draft: what it becomes.
         about: what is asked besides in a session; a report that is added is on that.
         title: what a report is said to be on.
-        order: which step waits for which, from when all that goes and comes is known.
         refusals: why parts of the text could not be done.
     """
 
-    scene: Scene
-    removed: list[str] = field(default_factory=list)
-    skipped: list[str] = field(default_factory=list)
-    inputs: list[ProposedChange] = field(default_factory=list)
-    added: list[ExecutionStep] = field(default_factory=list)
-    remarks: dict[str, Sequence[str]] = field(default_factory=dict)
-    about: str = ""
-    title: str = ""
-    order: StepOrder = field(init=False)
-    refusals: list[BadInput] = field(default_factory=list)
+    def __init__(self, scene: Scene) -> None:
+        self.scene, self.draft = scene, Draft(scene)
+        self.about, self.title = "", ""
+        self.refusals: list[BadInput] = []
 
     def give_inputs(self, said: _Sentence) -> None:
         """Give the only step that is named and not begun the input that is said now."""
@@ -232,14 +222,14 @@ class _Revision:
             spans = [m.span() for a in actions for e in (a.before, a.after) if e for m in e.finditer(said.text)]
             wanted = [((Named(everything=True),), blanked(said.text, spans).strip())]
         for steps, subject in wanted:
-            if self._give(subject, [t for t in steps_named(steps, self.scene) if t.status in IDLE]):
+            if self._give(subject, [t for t in self.scene.named(steps) if t.status in IDLE]):
                 said.rest, said.heeded = " " * len(said.text), True
 
     def _give(self, words: str, idle: Sequence[SupervisorTodo]) -> bool:
         """Give the only one of some steps the input that words say now; return whether it takes any of it."""
         inputs = changed_inputs(words, idle[0], self.scene) if len(idle) == 1 else None
         if inputs is not None:
-            self.inputs.append({"kind": Change.EDIT, "todo_id": idle[0].id, "arguments": inputs})
+            self.draft.give(idle[0].id, inputs)
         return inputs is not None
 
     def carry_out(self, sentences: Sequence[_Sentence]) -> None:
@@ -251,29 +241,30 @@ class _Revision:
         """
         for said in sentences:
             for edit in said.left:
-                with self._collected(said):
+                with self._heeded(said):
                     self._leave(edit, said)
         for said in sentences:
             for call in said.calls:
-                self._call(call, said)
+                with self._heeded(said):
+                    self._call(call, said)
         wanted = [(s, said, e) for said in sentences for e in said.left if e.operation in _ADDS for s in e.steps]
         if not self.scene.reviewed and any(step.need is Need.WRITE for step, *_ in wanted):
             for said in sentences:
-                self._ask_first(said)
+                with self._heeded(said):
+                    self._ask_first(said)
         for need in _ORDER:
             for step, said, edit in wanted:
                 if step.need is need:
-                    with self._collected(said):
+                    with self._heeded(said):
                         self._add(edit, step, need, said)
-        self._begin_order()
         for said in sentences:
-            with self._collected(said):
+            with self._heeded(said), self.draft.attempt(said.added):
                 self._place(said)
 
     @contextmanager
-    def _collected(self, said: _Sentence) -> Iterator[None]:
+    def _heeded(self, said: _Sentence) -> Iterator[None]:
         """Keep why a change can't be made, and whether the sentence made one."""
-        before = len(self.removed) + len(self.skipped) + len(self.added)
+        before = self.draft.state
         try:
             yield
         except PlanError:
@@ -281,15 +272,15 @@ class _Revision:
         except BadInput as refusal:
             self.refusals.append(refusal)
             said.heeded = True
-        said.heeded = said.heeded or len(self.removed) + len(self.skipped) + len(self.added) != before
+        said.heeded = said.heeded or self.draft.state != before
 
     # What the plan has ------------------------------------------------------------------------------------------------
 
     def _leave(self, edit: Edit, said: _Sentence) -> None:
-        named = steps_named(edit.steps, self.scene)
+        named = self.scene.named(edit.steps)
         if any(step.everything for step in edit.steps) and self.scene.rules.revise.rest.search(said.text):
-            others = [e for e in said.edits if e.operation not in _LEAVES]
-            kept = [t for e in others for t in steps_named([s for s in e.steps if not s.everything], self.scene)]
+            others = [s for e in said.edits if e.operation not in _LEAVES for s in e.steps if not s.everything]
+            kept = self.scene.named(others)
             named = [t for t in named if t not in kept]
         if edit.operation in _LEAVES:
             self._take_out(edit, named)
@@ -299,56 +290,28 @@ class _Revision:
             raise BadInput(Message("A priority is set by a command: /todo priority {} LEVEL", step_name(named[0].id)))
 
     def _take_out(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
-        able = [
-            t for t in named if t.id not in self._gone and OPERATOR in TRANSITIONS.get((t.status, Status.SKIPPED), ())
-        ]
         if not named:
             raise BadInput(Message("The plan has no {} step to remove.", _spoken(edit.steps[0])), help=HELP)
+        may = [t for t in named if OPERATOR in TRANSITIONS.get((t.status, Status.SKIPPED), ())]
+        able = [t for t in may if t.id not in self.draft.gone]
         if not able:
             states = ", ".join(f"{step_name(t.id)} is {t.status}" for t in named[:4])
             raise BadInput(Message("Nothing can be skipped or removed: {}.", states))
         for todo in able:
             # Only what never started can be removed; anything else can at most be skipped.
             removable = edit.operation is Operation.REMOVE and todo.status in IDLE and not todo.attempt
-            (self.removed if removable else self.skipped).append(todo.id)
+            self.draft.leave(todo.id, Change.REMOVE if removable else Change.SKIP)
 
     def _keep_only(self, named: Sequence[SupervisorTodo]) -> None:
         """Remove what never started, is not named, and is needed by nothing that is."""
-        wanted, readers = {t.id for t in named}, self.scene.readers  # what a step only waits for isn't needed for it
-        # What works from a step that is named besides needs no other.
-        reading = [t for t in self.scene.todos if t.id in readers]
+        wanted = {t.id for t in named}
+        # What a step only waits for isn't needed for it; what works from a step that is named needs no other.
+        reading = [t for t in self.scene.todos if self.scene.reads(t)]
         needs = {t.id: wanted.intersection(t.dependencies) or t.dependencies for t in reading}
-        if kept := ancestors(wanted, needs):
-            idle = [t.id for t in self.scene.todos if t.status in IDLE and not t.attempt]
-            self.removed += [todo_id for todo_id in idle if todo_id not in kept and todo_id not in self._gone]
-
-    @property
-    def _gone(self) -> set[str]:
-        return {*self.removed, *self.skipped}
-
-    def _stays(self, todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
-        lost = (Status.SKIPPED, Status.FAILED)
-        return [t for t in todos if t.status not in lost and t.id not in self._gone]
-
-    @property
-    def _whole(self) -> Scene:
-        """The plan with what is new."""
-        agents = self.scene.agents
-        new = (
-            SupervisorTodo(
-                s.id, s.name, agent_name=agents[s.agent].team, arguments=s.input_mapping, dependencies=s.dependencies
-            )
-            for s in self.added
-        )
-        return replace(self.scene, todos=[*self.scene.todos, *new])
-
-    @property
-    def _kinds(self) -> dict[str, Need]:
-        whole = self._whole
-        return {todo.id: kind for kind in Need for todo in whole.of(kind)}
-
-    def _is_new(self, todo_id: str) -> bool:
-        return any(step.id == todo_id for step in self.added)
+        kept = ancestors(wanted, needs)
+        for todo in self.scene.todos if kept else ():
+            if todo.status in IDLE and not todo.attempt and todo.id not in kept | self.draft.gone.keys():
+                self.draft.leave(todo.id, Change.REMOVE)
 
     # What is new ------------------------------------------------------------------------------------------------------
 
@@ -357,12 +320,12 @@ class _Revision:
             self._check_agent(Need.RUN)
         if waiting := said.waiting(call.command):
             # What waits in the plan already is meant, with what is said of its input.
-            said.there = [t.id for t in waiting if t.id not in self._gone]
+            said.there = [t.id for t in waiting if t.id not in self.draft.gone]
             said.heeded = self._give(call.words, [t for t in waiting if t.id in said.there]) or said.heeded
             return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
-        sources = said.after or ([t.id for t in self._stays(self.scene.todos)[-1:]] if drawn else [])
-        self._append(run_step(call, self.scene.language, self.scene.rules), said, sources)
+        last = [t.id for t in self.draft.staying if t.id not in self.draft.new][-1:] if drawn else []
+        self._append(run_step(call, self.scene.language, self.scene.rules), said, said.after or last)
 
     def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is.
@@ -371,16 +334,16 @@ class _Revision:
             BadInput: it does, or the step isn't said well enough.
             PlanError: its agent is disabled.
         """
-        there, more = steps_named([step], self.scene), edit.subject or edit.again
+        there, more = self.scene.named([step]), edit.subject or edit.again
         weak = edit.operation is Operation.ONLY or (need is Need.FIND and edit.operation is Operation.ASK and not more)
-        said_before = any(self._kinds.get(one.id) is need for one in self.added) and not more
+        said_before = not more and any(self.scene.is_of(self.draft.todos[one], need) for one in self.draft.new)
         if said_before or (there and weak):
             return
         self._check_agent(need)
         sources = said.after if need is Need.FIND else self._drawn(edit, need, said.after)
         for todo in there if need is not Need.FIND and not more else ():
-            waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self._gone
-            if waiting and set(sources) <= set(todo.dependencies):
+            waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self.draft.gone
+            if waiting and {*sources} <= {*todo.dependencies}:
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
         self._append(self._step(edit, need), said, sources)
 
@@ -402,9 +365,7 @@ class _Revision:
             for change in more.changes if more else ():
                 if isinstance(change, AddStep) and change.step.agent != rules.steps[Need.WRITE].agent:
                     sources = [names.get(one, one) for one in change.step.dependencies]
-                    self._append(replace(change.step, dependencies=()), said, sources)
-                    names[change.step.id] = self.added[-1].id
-                    self.remarks[self.added[-1].id] = change.metadata.get("remarks", ())
+                    names[change.step.id] = self._append(change.step, said, sources, change.metadata)
                     self.about = self.about or text.strip()
 
     def _asks_report(self, text: str) -> bool:
@@ -424,16 +385,9 @@ class _Revision:
 
     def _was_answered(self, subject: str) -> bool:
         """Return whether an earlier question asked for a subject, and for hardly more."""
-        terms, asked = terms_of(subject, self.scene.rules), self._questions()
+        terms, asked = terms_of(subject, self.scene.rules), [self.scene.query, *map(_question, self.scene.todos)]
         near = [one for one in asked if len(terms_of(one, self.scene.rules)) <= len(terms) + 1]
         return any(all(term.lower() in one.lower() for term in terms) for one in near)
-
-    def _questions(self) -> list[str]:
-        return [self.scene.query, *map(self._question, self.scene.todos)]
-
-    @staticmethod
-    def _question(todo: SupervisorTodo) -> str:
-        return str(todo.arguments.get("query", ""))
 
     def _check_agent(self, need: Need) -> None:
         agent = self.scene.rules.steps[need].agent
@@ -446,19 +400,19 @@ class _Revision:
         An analysis draws on commands, too, that ran already; on those that wait only where it is about what they do,
         for a rejected command would block it.
         """
-        kinds, about = self._kinds, of_commands(edit.subject, self.scene.rules)
+        scene, new = self.scene, self.draft.new
+        of_deeds = of_commands(edit.subject, scene.rules)
+        about = [term.lower() for term in terms_of(self.about, scene.rules)] if need is Need.WRITE else []
 
         def tells(todo: SupervisorTodo) -> bool:
-            kind = kinds.get(todo.id, Need.RUN)
+            kind = scene.kind_of(todo)
             if need is Need.WRITE:
-                return kind is not Need.WRITE
-            return kind is Need.FIND or (kind is Need.RUN and (about or todo.status is Status.COMPLETED))
+                asked = todo.id in new or not about or any(term in _question(todo).lower() for term in about)
+                return kind is not Need.WRITE and asked
+            return kind is Need.FIND or (kind is Need.RUN and (of_deeds or todo.status is Status.COMPLETED))
 
-        found = [t.id for t in self._stays(self._whole.todos) if tells(t)]
-        if need is Need.WRITE and self.about:
-            terms, said = terms_of(self.about, self.scene.rules), {t.id: self._question(t) for t in self.scene.todos}
-            found = [i for i in found if self._is_new(i) or any(term.lower() in said[i].lower() for term in terms)]
-        return [*after, *(i for i in found if not after or self._is_new(i))]
+        found = [t.id for t in self.draft.staying if tells(t)]
+        return [*after, *(i for i in found if not after or i in new)]
 
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
@@ -470,107 +424,70 @@ class _Revision:
         if need is Need.COMPUTE:
             return look_step(need, query, language, rules, "")
         query = about.strip()[:MOST_QUERY] or query
-        if any(query == str(t.arguments.get("query", "")).strip() for t in scene.of(Need.FIND)):
+        if any(query == _question(todo).strip() for todo in scene.of(Need.FIND)):
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
         return look_step(need, query, language, rules, title_of(query))
 
-    def _append(self, step: ExecutionStep, said: _Sentence, sources: Sequence[str]) -> None:
-        kept = [one for one in sources if one not in self._gone]
-        new = StepList([*self.scene.step_ids, *(one.id for one in self.added)]).add(step, kept)
-        self.added.append(new)
-        said.added.append(new.id)
-        said.heeded = True
+    def _append(
+        self, step: ExecutionStep, said: _Sentence, sources: Sequence[str], metadata: TodoMetadata | None = None
+    ) -> str:
+        said.added.append(self.draft.add(step, sources, metadata or {}))
+        return said.added[-1]
 
     # The order --------------------------------------------------------------------------------------------------------
 
-    def _begin_order(self) -> None:
-        scene, whole, kinds, left = self.scene, self._whole, self._kinds, self._left()
-        coming = [t for t in scene.todos if t.status in (*MAY_BEGIN, Status.IN_PROGRESS) and t.id not in self._gone]
-        waits = {t.id: left[t.id] for t in coming} | {step.id: step.dependencies for step in self.added}
-        for todo in whole.todos[len(scene.todos) :]:
-            facts = whole.facts_of(todo)
-            deeds = scene.rules.lexicon.deeds(facts) - scene.rules.lexicon.looking if facts else ()
-            users = fed_by(kinds.get(todo.id, Need.RUN), todo.dependencies, scene, self._gone)
-            checks = [i for i in scene.last_checks if i not in self._gone] if deeds else []
-            for fed in dict.fromkeys((*users, *checks)):
-                waits[fed] = (*waits[fed], todo.id)
-        running = {t.id for t in coming if t.status not in MAY_BEGIN}
-        self.order = StepOrder(waits, whole.readers, {t.id for t in whole.of(Need.FIND)}, running)
-
-    def _left(self) -> dict[str, tuple[str, ...]]:
-        """Return what each step waits for once others have left: where nothing has begun, for what those waited for."""
-        waits = StepOrder({t.id: t.dependencies for t in self.scene.todos}, (), (), ())
-        for todo_id in self._gone if self.scene.reviewed else ():
-            waits.remove(todo_id)
-        return waits.after
-
     def _place(self, said: _Sentence) -> None:
-        """Put steps where a sentence says; what it adds isn't added where that can't be.
+        """Put steps where a sentence says.
 
         Raises:
             BadInput: they can't be there, or are there already.
         """
-        order, before, places = self.order, dict(self.order.after), dict(self.order.places)
-        try:
-            placed = self._placed(said)
-            self._refuse_fixed(before)
-        except BadInput:
-            order.after, order.places = before, places
-            for step_id in said.added:
-                order.remove(step_id)
-            self.added = [step for step in self.added if step.id not in said.added]
-            raise
+        before = {**self.draft.after}
+        placed = self._placed(said)
         if said.strategy is Strategy.PARALLEL:
-            order.apart()
-        said.heeded = said.heeded or order.after != before
-        if placed and not said.heeded:
+            self.draft.apart()
+        if placed and not said.heeded and self.draft.after == before:
             raise BadInput(Message("The plan has {} there already.", ", ".join(map(step_name, placed))), help=HELP)
-
-    def _refuse_fixed(self, before: Mapping[str, tuple[str, ...]]) -> None:
-        for todo in self.scene.todos:
-            if before.get(todo.id) != self.order.after.get(todo.id) and (why := todo.why_fixed):
-                raise BadInput(why)
 
     def _placed(self, said: _Sentence) -> Sequence[str]:
         """Put steps where a sentence says, and return those that it says a place of."""
-        order, fresh = self.order, said.added
+        draft, fresh = self.draft, said.added
         if said.row:
-            row = [key for key in said.row if key in order.after]
+            row = [key for key in said.row if key in draft.after]
             for one, other in pairwise(row):
-                order.follow(other, one)
+                draft.follow(other, one)
             return row
-        stay = [one for edit in said.moved for one in said.anchors(edit) if one in order.after]
-        placed, level, related = fresh or list(dict.fromkeys(stay)) or said.there, said.level, False
+        stay = [one for edit in said.moved for one in said.anchors(edit) if one in draft.after]
+        placed, related = fresh or list(dict.fromkeys(stay)) or said.there, False
         for index, edit in enumerate(said.edits):
             if edit.operation not in RELATIONS:
                 continue
-            anchors = [one for one in said.anchors(edit) if one not in self._gone]
+            anchors = [one for one in said.anchors(edit) if one not in draft.gone]
             if not anchors and not fresh:
                 raise BadInput(Message("The plan has no step like that to go before or after."), help=HELP)
             beside = [*reversed(said.edits[:index][-1:]), *said.edits[index + 1 :][:1]]
             named = next((found for one in beside if said.places(one) and (found := said.anchors(one))), [])
-            moved = [one for one in named or placed if one in order.after] if anchors else []
+            moved = [one for one in named or placed if one in draft.after] if anchors else []
             related = related or (bool(moved) and edit.operation is not Operation.INSTEAD)
             if moved == fresh:
-                order.release(moved)
+                draft.release(moved)
             self._beside(edit, moved, anchors)
-        if level and not related:
-            order.release(fresh)
-            for todo_id in reversed(placed) if level == "first" else placed:
-                (order.first if level == "first" else order.last)(todo_id)
+        if said.level and not related:
+            draft.release(fresh)
+            for todo_id in reversed(placed) if said.level == "first" else placed:
+                (draft.first if said.level == "first" else draft.last)(todo_id)
         return placed
 
     def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str]) -> None:
         """Put steps before, after or in the place of others."""
-        ahead = [anchor for anchor in anchors if anchor in self.order.after]
+        ahead = [anchor for anchor in anchors if anchor in self.draft.after]
         for todo_id in moved if edit.operation is Operation.BEFORE else reversed(moved):
             if edit.operation is Operation.BEFORE:
-                self.order.before(todo_id, *ahead)
+                self.draft.before(todo_id, *ahead)
             else:
-                self.order.follow(todo_id, *anchors)
+                self.draft.follow(todo_id, *anchors)
         for anchor in ahead if edit.operation is Operation.INSTEAD and moved else ():
-            self.order.remove(anchor)
-            self.removed.append(anchor)
+            self.draft.stand_in(anchor)
 
     # The outcome ------------------------------------------------------------------------------------------------------
 
@@ -581,71 +498,23 @@ class _Revision:
             NoChange: nothing does.
             BadInput: nothing of what is asked for can be done.
         """
-        changes = self._changes()
-        reviewed = self.scene.reviewed
-        strategy = next((one.strategy for one in reversed(sentences) if one.strategy), None) if reviewed else None
+        scene, changes = self.scene, self.draft.changes(cut(self.scene.text, 200))
+        strategy = next((one.strategy for one in reversed(sentences) if one.strategy), None) if scene.reviewed else None
         if changes or strategy:
-            unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text, self.scene.rules)]
+            unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text, scene.rules)]
             notes = [refusal.message for refusal in self.refusals]
             notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
-            reason = " ".join([self._reason(changes), *left_out(asked, self.scene.language, self.scene.rules)])
+            reason = " ".join([self._reason(changes), *left_out(asked, scene.language, scene.rules)])
             for refusal in self.refusals:
                 reason = Message("{} {}", reason, refusal.message)
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
             raise self.refusals[0]
-        if not reviewed and (more := continued(self.scene, asked)) is not None:
-            ahead = [
-                one
-                for said in sentences
-                for e in said.edits
-                if e.operation is Operation.BEFORE
-                for one in said.anchors(e)
-            ]
-            return replace(more, changes=tuple(self._ahead(more.changes, ahead)))
-        raise NoChange(Message('No change to the plan found in "{}".', cut(self.scene.text, 60)), help=HELP)
-
-    def _ahead(self, changes: Sequence[PlanChange], anchors: Collection[str]) -> Iterator[PlanChange]:
-        """Yield changes whose new steps come before some of the plan that may begin yet."""
-        waiting = tuple(t.id for t in self.scene.todos if t.id in anchors and t.status in MAY_BEGIN)
-        drawn_on = {one for change in changes if isinstance(change, AddStep) for one in change.step.dependencies}
-        for change in changes:
-            if isinstance(change, AddStep) and change.step.id not in drawn_on:
-                change = replace(change, feeds=(*change.feeds, *waiting))
-            yield change
-
-    def _changes(self) -> list[PlanChange]:
-        """Return the changes in the order they can be made: what others depend on is skipped, not removed."""
-        after, was, places = self.order.after, self._left(), self.order.places
-        new, feeds = {step.id for step in self.added}, dict[str, list[str]]()
-        moved: list[PlanChange] = []
-        for todo in self.scene.todos:
-            now, before = after.get(todo.id, ()), was.get(todo.id, ())
-            if todo.id not in places and {*before} <= {*now} <= {*before, *new}:
-                for step_id in new.intersection(now):
-                    feeds.setdefault(step_id, []).append(todo.id)
-            elif todo.id in after and now != before:
-                where, anchor = places.get(todo.id, ("", ""))
-                place: ProposedChange = {"kind": Change.AFTER, "todo_id": todo.id, "after": now, "where": where}
-                moved.append({**place, "anchor": anchor})
-        removed, waits = {*self.removed}, {t.id: after.get(t.id, t.dependencies) for t in self.scene.todos}
-        kept = ancestors((t.id for t in self.scene.todos if t.id not in removed), waits) & removed
-        why, left = cut(self.scene.text, 200), [t.id for t in self.scene.todos if t.id in {*self.skipped, *kept}]
-        changes: list[PlanChange] = [{"kind": Change.SKIP, "todo_id": one, "reason": why} for one in left]
-        changes += self.inputs
-        # What waits comes later.
-        for step in sorted(self.added, key=lambda one: len(ancestors((one.id,), after))):
-            changes.append(
-                AddStep(
-                    replace(step, dependencies=after[step.id]),
-                    feeds=tuple(feeds.get(step.id, ())),
-                    metadata=remarked(self.remarks.get(step.id, ())),
-                )
-            )
-        # What waited for a step that goes waits for others first.
-        last_first = [t.id for t in reversed(in_order(self.scene.todos)) if t.id in removed - kept]
-        removals: list[PlanChange] = [{"kind": Change.REMOVE, "todo_id": one} for one in last_first]
-        return [*changes, *moved, *removals]
+        anchors = [i for s in sentences for e in s.edits if e.operation is Operation.BEFORE for i in s.anchors(e)]
+        ahead = [t.id for t in scene.todos if t.id in anchors and t.status in MAY_BEGIN]
+        if not scene.reviewed and (more := continued(scene, asked, ahead=ahead)) is not None:
+            return more
+        raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
 
     def _reason(self, changes: Sequence[PlanChange]) -> str:
         """Return what the changes do, in one sentence."""
@@ -654,31 +523,14 @@ class _Revision:
             if isinstance(change, AddStep):
                 said.append(words["add"].replace("{name}", change.step.name))
                 continue
-            kept = change["kind"] == Change.SKIP and change["todo_id"] in self.removed
+            kept = change["kind"] == Change.SKIP and self.draft.gone[change["todo_id"]] is Change.REMOVE
             said.append(words["skip_kept" if kept else change["kind"]].format(id=step_name(change["todo_id"])))
         sentence = ", ".join(said)
         return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
-def steps_named(steps: Sequence[Named], scene: Scene) -> list[SupervisorTodo]:
-    """Return the TODOs that are named.
-
-    Raises:
-        BadInput: one is named by an id that doesn't exist.
-    """
-    found: list[SupervisorTodo] = []
-    for step in steps:
-        if step.number:
-            numbered = [t for t in scene.todos if t.id == f"todo_{step.number:03d}"]
-            if not numbered:
-                known = ", ".join(step_name(t.id) for t in scene.todos[:6]) or "none"
-                raise BadInput(Message("No step {}; known: {}.", f"{step.number:03d}", known))
-            found += numbered
-        elif step.command:
-            found += scene.called(step.command)
-        else:
-            found += scene.of(step.need) if step.need else scene.todos
-    return list({todo.id: todo for todo in found}.values())
+def _question(todo: SupervisorTodo) -> str:
+    return str(todo.arguments.get("query", ""))
 
 
 def _spoken(step: Named) -> str:

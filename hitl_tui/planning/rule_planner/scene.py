@@ -1,13 +1,17 @@
-"""A plan that is to change: its steps by kind, and what a new one had better come before."""
+"""A plan that is to change: its steps by kind and by name, and which of them had better wait for a new one."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+from hitl_tui.planning.rule_planner.edits import Named
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
@@ -44,22 +48,48 @@ class Scene:
         """`ko` or `en`: what the text is written in."""
         return language_of(shown(self.text), self.rules)
 
-    def of(self, need: Need) -> list[SupervisorTodo]:
-        """Return the TODOs of one kind."""
+    def is_of(self, todo: SupervisorTodo, need: Need) -> bool:
+        """Whether a TODO is of a kind."""
         agent = self.rules.steps[need].agent
         team = self.agents[agent].team if agent in self.agents else agent
-        return [t for t in self.todos if t.metadata.get("agent", agent) == agent and t.agent_name == team]
+        return todo.agent_name == team and todo.metadata.get("agent", agent) == agent
+
+    def kind_of(self, todo: SupervisorTodo) -> Need:
+        """Return the kind of a TODO; that of a brought team is `RUN`."""
+        return next((need for need in Need if self.is_of(todo, need)), Need.RUN)
+
+    def of(self, need: Need) -> list[SupervisorTodo]:
+        """Return the TODOs of one kind."""
+        return [todo for todo in self.todos if self.is_of(todo, need)]
 
     def called(self, name: str) -> list[SupervisorTodo]:
         """Return the TODOs that call a command or a team."""
         return [t for t in self.todos if name in (t.arguments.get("command"), t.agent_name)]
 
-    @property
-    def readers(self) -> set[str]:
-        """Ids of the steps that work from what those before them find; others only wait for those."""
-        found = {todo.id for need in (Need.COMPUTE, Need.WRITE) for todo in self.of(need)}
-        called = ((todo.id, self.facts_of(todo)) for todo in self.todos)
-        return found | {todo_id for todo_id, facts in called if facts is not None and facts.reads_results}
+    def named(self, steps: Iterable[Named]) -> list[SupervisorTodo]:
+        """Return the TODOs that are named.
+
+        Raises:
+            BadInput: one is named by an id that doesn't exist.
+        """
+        found: dict[str, SupervisorTodo] = {}
+        for step in steps:
+            if step.number:
+                todos = [t for t in self.todos if t.id == f"todo_{step.number:03d}"]
+                if not todos:
+                    known = ", ".join(step_name(t.id) for t in self.todos[:6]) or "none"
+                    raise BadInput(Message("No step {}; known: {}.", f"{step.number:03d}", known))
+            elif step.command:
+                todos = self.called(step.command)
+            else:
+                todos = self.of(step.need) if step.need else list(self.todos)
+            found |= {todo.id: todo for todo in todos}
+        return list(found.values())
+
+    def reads(self, todo: SupervisorTodo) -> bool:
+        """Whether a TODO works from what those before it find; another one only waits for those."""
+        facts = self.facts_of(todo)
+        return self.kind_of(todo) in (Need.COMPUTE, Need.WRITE) or (facts is not None and facts.reads_results)
 
     @property
     def last_checks(self) -> list[str]:
@@ -71,6 +101,21 @@ class Scene:
         return [
             todo_id for todo_id, done in deeds.items() if "verify" in done and waits[todo_id] and todo_id not in needed
         ]
+
+    def users(self, need: Need, dependencies: Iterable[str], gone: Collection[str] = ()) -> tuple[str, ...]:
+        """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
+
+        Args:
+            need: the kind of the new TODO.
+            dependencies: TODOs it depends on; what they rest on can't wait for it.
+            gone: TODOs that leave the plan.
+        """
+        before = ancestors(dependencies, {todo.id: todo.dependencies for todo in self.todos})
+        for user in _USERS.get(need, ()):
+            waiting = [t.id for t in self.of(user) if t.status in IDLE and t.id not in gone and t.id not in before]
+            if waiting:
+                return tuple(waiting)
+        return ()
 
     @property
     def step_ids(self) -> list[str]:
@@ -92,20 +137,3 @@ def ancestors(ids: Iterable[str], dependencies: Mapping[str, Iterable[str]]) -> 
             found.add(todo_id)
             stack.extend(dependencies.get(todo_id, ()))
     return found
-
-
-def fed_by(need: Need, dependencies: Iterable[str], scene: Scene, gone: Collection[str] = ()) -> tuple[str, ...]:
-    """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
-
-    Args:
-        need: the kind of the new TODO.
-        dependencies: TODOs it depends on; what they rest on can't wait for it.
-        scene: the plan.
-        gone: TODOs that leave the plan.
-    """
-    before = ancestors(dependencies, {todo.id: todo.dependencies for todo in scene.todos})
-    for user in _USERS.get(need, ()):
-        waiting = [t.id for t in scene.of(user) if t.status in IDLE and t.id not in gone and t.id not in before]
-        if waiting:
-            return tuple(waiting)
-    return ()
