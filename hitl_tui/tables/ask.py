@@ -34,6 +34,8 @@ POSSIBLE = 0.2
 """Score from which an unnamed table is asked beside the documents."""
 STRANGE, NARROWS = 0.7, 0.3
 """How much a word may say at most that is nothing of an unnamed table; and it, or what nobody said, of all its rows."""
+_OF_ITS_NAME = 0.5
+"""Score by which a table that has a column of the very name is before one that has another."""
 OF_THEM = re.compile(r"(?<![a-z])(?:of|among) (?:them|these|those)(?![a-z])|[그이]\s?(?:중|가운데)", re.IGNORECASE)
 """Asks about what was just answered, whether or not the table has an answer."""
 _GOES_ON = re.compile(r"\s*(?:and|but|so|then|also|그럼|그러면|그리고|그런데|근데|그중)\b", re.IGNORECASE)
@@ -65,6 +67,7 @@ class Answer:
         likely: the query, unsure as it is, is worth its rows.
         versions: other tables with the same columns that the question may mean, too.
         total: how many rows there are of a list that is cut.
+        beside: the row, or the group of rows, that has most or least where that is another one.
     """
 
     mapped: Mapped | None = None
@@ -78,6 +81,7 @@ class Answer:
     likely: bool = False
     versions: tuple[Mapped, ...] = ()
     total: int = 0
+    beside: Result | None = None
 
     @property
     def empty(self) -> bool:
@@ -216,7 +220,10 @@ def run(answer: Answer) -> Answer:
         total = 0
         if query.shape == "rows" and not query.limit and len(result.rows) == MAX_ROWS:
             total = int(opened.ask(f"SELECT count(*) FROM ({sql.removesuffix(f' LIMIT {MAX_ROWS}')})").rows[0][0])
-    return replace(answer, result=result, sql=sql, total=total)
+        beside = opened.ask(answer.mapped.beside.sql()) if answer.mapped.beside else None
+    if beside and [row[0] for row in beside.rows] == [row[0] for row in result.rows]:
+        beside = None
+    return replace(answer, result=result, sql=sql, total=total, beside=beside)
 
 
 def again(query: TableQuery, files: Sequence[TableFile]) -> Answer:
@@ -285,8 +292,14 @@ def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:
 
 
 def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:
+    """Return what was read, the best first; what has a column by its name is before what has one that means it."""
     weighed = candidates if named else _weighed(candidates)
-    return sorted(weighed, key=lambda one: (one.score, one.sure), reverse=True)
+
+    def score(one: Mapped) -> float:
+        better = (o.score for o in weighed if one.near & o.exact and one.exact <= o.exact)
+        return min([one.score, *(other - _OF_ITS_NAME for other in better)])
+
+    return sorted((replace(one, score=score(one)) for one in weighed), key=lambda o: (o.score, o.sure), reverse=True)
 
 
 def _by_meaning(question: str, candidates: Sequence[Mapped]) -> list[Mapped]:

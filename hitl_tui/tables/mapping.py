@@ -83,6 +83,8 @@ TABLE_NOUN = re.compile(
     r"\s?\S{0,12}\s?(?:표|목록|엑셀|파일|시트|데이터|자료|csv|tsv|list|table|file|data|spreadsheet|sheet|workbook|excel|parquet)",
     re.I,
 )
+_TABLE_NAME = re.compile(r"(?:표|목록|명부|현황|기록|내역|일지|대장|월|년|list|table|data|log|records?|register)$")
+_PREPOSITION = re.compile(r"(?<![a-z])(?:by|per|of|in|for)(?![a-z])", re.I)
 _PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
 _WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
 _WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
@@ -121,6 +123,8 @@ class Mapped:
         strange: how much the word of `unknown` says that says most.
         undone: the operations that are asked for and that it doesn't carry out.
         looks_up: it asks what a row has that the question names, or of whom rows are.
+        beside: what has most or least where rows of one name are added up, or where they aren't.
+        exact, near: the tokens that are the names of its columns, and that only stand for them.
     """
 
     query: TableQuery
@@ -139,6 +143,9 @@ class Mapped:
     strange: float = 0.0
     undone: frozenset[str] = frozenset()
     looks_up: bool = False
+    beside: TableQuery | None = None
+    exact: frozenset[int] = frozenset()
+    near: frozenset[int] = frozenset()
 
     @property
     def sure(self) -> bool:
@@ -168,6 +175,7 @@ class Reading:
     assumes: float = 0.0
     missing: str = ""
     whole: bool = False
+    beside: TableQuery | None = None
 
 
 class Reader:
@@ -702,9 +710,7 @@ class Reader:
         missing: str = "",
     ) -> Reading:
         """Return a reading that also explains the tokens that name its columns."""
-        names = {query.measure, query.other, query.group, *query.columns, *(one.column for one in query.filters)}
-        names |= {one.column for one in query.within}
-        spoken = [self.said[name].tokens for name in names if name in self.said]
+        spoken = [self.said[name].tokens for name in query.names if name in self.said]
         return Reading(query, used.union(*spoken), frozenset(done), assumes, missing)
 
     def _shapes(self, filters: tuple[Filter, ...], used: frozenset[int], measure: str) -> Iterator[Reading]:
@@ -911,6 +917,7 @@ class Reader:
             return
         for entity, unsaid in self._entities(used, measure, taken):
             groups = entity and not self.unique(entity)
+            one_each = groups and self._is_one_each(entity)
             many = self.quantity()
             if groups and not measure and not many:
                 query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
@@ -924,28 +931,37 @@ class Reader:
             if not figure or figure == entity:
                 continue
             assumes = unsaid + 0.4 * bool(default)
-            if groups:
-                aggregate = self._figure_of(figure)
-                query = replace(
-                    base, shape="groups", aggregate=aggregate, measure=figure, group=entity, order=order, limit=limit
-                )
-                unclear = assumes + (0.0 if self.aggregate or self.additive(figure) else 0.25)
-                also = ("count",) if figure == many else ()
-                yield self._reading(
-                    query, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
-                )
             shown = [entity or (label.name if label else ""), figure]
             shown += [name for name, one in self.said.items() if one.likely >= _NAMED and name not in shown]
             when = self.time_column()
-            if not entity and when and when.name not in shown and (not label or not self.unique(label.name)):
-                shown.append(when.name)
+            if not (entity and self.unique(entity)) and when and when.name not in shown:
+                shown += [when.name] if one_each or (not entity and not (label and self.unique(label.name))) else []
             rows = replace(
                 base, shape="rows", measure=figure, columns=tuple(dict.fromkeys(filter(None, shown))), order=order,
                 limit=limit,
             )  # fmt: skip
-            summed = 0.2 if groups and self.additive(figure) else 0.0
+            grouped = replace(
+                base, shape="groups", aggregate=self._figure_of(figure), measure=figure, group=entity, order=order,
+                limit=limit,
+            )  # fmt: skip
+            both = groups and grouped.aggregate == "sum" and not self.has("sum")
+            if groups and not (one_each and both):
+                unclear = assumes + (0.0 if self.aggregate or self.additive(figure) else 0.25)
+                also = ("count",) if figure == many else ()
+                reading = self._reading(
+                    grouped, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
+                )
+                yield replace(reading, beside=rows if both else None)
+            summed = 0.2 if groups and not one_each and self.additive(figure) else 0.0
             more = ("count",) if measure else ()  # "number of" may be the name of a figure
-            yield self._reading(rows, used | counted, *done, *more, assumes=assumes + summed)
+            reading = self._reading(rows, used | counted, *done, *more, assumes=assumes + summed)
+            yield replace(reading, beside=grouped if one_each and both else None)
+
+    def _is_one_each(self, name: str) -> bool:
+        """Whether each row is one of what a column calls it, though some are called the same: the file says so."""
+        words = [_TABLE_NAME.sub("", word) for word in words_of(_PREPOSITION.split(self.table.stem)[0])]
+        head = next((word for word in reversed(words) if word and not word.isdigit()), "")
+        return bool(head) and any(likeness(head, word) >= _NAMED for word in words_of(name))
 
     @property
     def descending(self) -> bool:
@@ -1272,12 +1288,16 @@ class Reader:
         score -= 0.3 * len(guessed) + (1.5 if missing else 0.0)
         if not (own or reading.query.filters or self.links.named):
             score -= 1.0
+        names = reading.query.names & self.said.keys()
+        keys = {key_of(self.column(name).bare_name) for name in names}
+        called = frozenset(n for n in reading.used if not names.isdisjoint(self.links.columns[n]))
+        exact = frozenset(n for n in called if not keys.isdisjoint(map(key_of, self.tokens[n].forms)))
         asks = self._keyed(reading.query.filters) or bool(reading.used & self.persons)
         looks_up = reading.query.shape == "rows" and asks
         return Mapped(
             reading.query, self.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
             bool(self.operations), self.named, reading.assumes,
-            strange, undone, looks_up,
+            strange, undone, looks_up, reading.beside, exact, called - exact,
         )  # fmt: skip
 
     @cached_property

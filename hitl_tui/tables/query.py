@@ -144,6 +144,12 @@ class TableQuery:
             **{name: str(data.get(name, "")) for name in plain},
         )
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The columns that it uses."""
+        filtered = (one.column for one in (*self.filters, *self.within))
+        return frozenset(filter(None, (self.measure, self.other, self.group, *self.columns, *filtered)))
+
     def figure(self) -> str:
         """Return the expression of the figure."""
         if self.aggregate == "distinct":

@@ -170,6 +170,11 @@ def test_findings_are_cited_by_file_and_line() -> None:
     assert "[README.md:1](../README.md#L1)" in text
 
 
+def test_a_table_as_a_whole_is_cited_without_a_line() -> None:
+    asked = TeamResult(text="Total: 5", citations=(Citation("stock.csv", 0, 0, "SELECT 5"),), summary="Total: 5")
+    assert "[stock.csv](../stock.csv)" in compose("Stock", "total stock", gather({"todo_001": asked}), "reports")
+
+
 def test_each_finding_is_headed_by_its_question_and_begins_with_its_answer() -> None:
     found = search_result()
     quoted = Citation.from_dict(found.data["passages"][0]).label

@@ -52,6 +52,7 @@ def brief(answer: Answer, language: str) -> Brief:
         f"{first} [`{mapped.table.name}`, {counted}]",
         *rest,
         *notes(mapped, language),
+        *_beside(answer, language),
         *versions(answer, language),
     ]
     read = say(language, "이렇게 읽었습니다", "Read as")
@@ -77,6 +78,29 @@ def notes(mapped: Mapped, language: str) -> list[str]:
             f'- the table has no column for "{said}"; all its rows are taken',
         )
         for said in mapped.assumed
+    ]
+
+
+def _beside(answer: Answer, language: str) -> list[str]:
+    """Return what has most or least where rows of one name are added up, or where they aren't."""
+    if answer.mapped is None or answer.beside is None or not answer.beside.rows:
+        return []
+    assert answer.mapped.beside is not None
+    query, table = answer.mapped.beside, answer.mapped.table
+    columns = [table.column(name) for name in answer.beside.names]
+    if query.shape == "groups":
+        name, (said, value, *_) = query.group, answer.beside.rows[0]
+        total = shown(value, table.column(query.measure), language)
+        return [
+            say(
+                language,
+                f"- {name}별로 더하면 **{plain(said)}**: {total}",
+                f"- added up by {name}: **{plain(said)}**, {total}",
+            )
+        ]
+    cells = [shown(v, c, language) for v, c in zip(answer.beside.rows[0], columns, strict=True)]
+    return [
+        say(language, f"- 한 행만 보면 **{cells[0]}**: ", f"- in a single row: **{cells[0]}**, ") + ", ".join(cells[1:])
     ]
 
 
@@ -240,7 +264,8 @@ def shown(value: Any, column: Column | None, language: str) -> str:
         if language == "ko" and float(value).is_integer() and abs(value) >= 10**8:
             text += f" ({korean_places(Fraction(int(value)))})"
         if unit in _SECONDS:
-            return f"{text} {unit} ({_lasting(value * _SECONDS[unit], language)})"
+            told, lasting = f"{text} {unit}", _lasting(value * _SECONDS[unit], language)
+            return told if told == lasting else f"{told} ({lasting})"
         return f"{text}{unit}" if unit == "%" else text
     return plain(value)
 

@@ -163,7 +163,7 @@ class _Notes:
         place = posixpath.relpath(path, self.folder or ".")
         # Letters of any language stay readable; Markdown takes them as they are.
         target = "".join(c if c.isalnum() else quote(c, safe="/.-_~", errors="replace") for c in place)
-        fragment = f"#page={page}" if page else f"#L{line}"
+        fragment = f"#page={page}" if page else f"#L{line}" if line else ""
         return f"[{label}]({target}{fragment})"
 
     def footnotes(self) -> Iterator[str]:
