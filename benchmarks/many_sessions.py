@@ -184,6 +184,16 @@ async def measure(data: Path, environ: dict[str, str]) -> None:
         await timed("inbox, how many wait", lambda: registry.ledger.waiting_counts(now()))
         await timed("sessions, the newest", lambda: registry.admin.sessions(newest=100))
         await timed("sessions", lambda: registry.admin.sessions())
+        found, texts = await registry.admin.sessions(), registry.admin.texts
+
+        async def read() -> int:
+            return sum([1 async for _left in texts.refresh(found)])
+
+        async def looked_through() -> dict[str, str]:
+            return (await texts.having("deposit"))["deposit"]
+
+        await timed("texts of all sessions, read", read)
+        await timed("sessions with a word in their text", looked_through)
         await timed("everything that waits", lambda: registry.ledger.requests(now(), limit=1_000_000))
 
 

@@ -272,7 +272,7 @@ _ROWS = (
                 "--search",
                 metavar="TEXT",
                 default="",
-                help="only those with all of these words in id, title, query or folder",
+                help="only those with all of these words in title, questions, steps, answer or folder",
             ),
             _JSON,
         ),

@@ -312,7 +312,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec(
         "sessions",
-        "List the sessions, or those with all these words in id, title, question, folder or status",
+        "List the sessions, or those with all these words in title, questions, steps, answer or folder",
         (Argument("words", Takes.TEXT, required=False, many=True),),
         changes=False,
     ),

@@ -178,7 +178,8 @@ class HitlApp(ConsoleApp):
 
     def action_home(self) -> None:
         if self._session_on_top:
-            self.begin_anew()
+            self.pop_screen()
+            self.home.to_sessions()
         elif self.screen is self.home:
             self.sessions.back()
             if self.screen is self.home:  # there is none to go back to

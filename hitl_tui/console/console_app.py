@@ -44,6 +44,7 @@ from hitl_tui.wording.times import error_words, failure_words, mode_words
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.worker import Worker
 
     from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.wording.rows import Row
@@ -219,14 +220,14 @@ class ConsoleApp(PaintedApp):
             log.exception("a command failed")
             self.say(failure_words(error), error=True)
 
-    def start(self, work: Work, group: str) -> None:
-        """Begin something, as `guarded`; it ends with the app.
+    def start(self, work: Work, group: str) -> Worker[None]:
+        """Begin something, as `guarded`; it ends with the app, or when its worker is cancelled.
 
         Args:
             work: what is done.
             group: what kind of work it is, in a word.
         """
-        work_on(self, partial(self.guarded, work), group=group)
+        return work_on(self, partial(self.guarded, work), group=group)
 
     def help(self, *, commands: bool = False) -> list[Row]:
         """Return what the help shows; it begins with the commands if it is asked for as one."""

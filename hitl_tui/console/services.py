@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from textual.signal import Signal
     from textual.theme import Theme
     from textual.widget import AwaitMount
+    from textual.worker import Worker
 
     from hitl_tui.config.starters import Starter
     from hitl_tui.console.engine import Engine
@@ -94,8 +95,8 @@ class Console(Speaker, Protocol):
         """Say what was left out at the start."""
         ...
 
-    def start(self, work: Work, group: str) -> None:
-        """Begin something that ends with the app; an error becomes a sentence."""
+    def start(self, work: Work, group: str) -> Worker[None]:
+        """Begin something that ends with the app, or when its worker is cancelled; an error becomes a sentence."""
         ...
 
     async def guarded(self, work: Work) -> None:
@@ -131,6 +132,8 @@ class Sessions(Protocol):
     def back(self) -> None: ...
 
     def seek(self, words: str) -> None: ...
+
+    def look_through(self, words: str) -> None: ...
 
     def seen(self, snapshot: Snapshot) -> None: ...
 

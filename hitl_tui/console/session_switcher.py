@@ -25,6 +25,7 @@ from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
+    from textual.worker import Worker
 
     from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
@@ -57,7 +58,7 @@ class SwitchedConsole(SessionConsole, Protocol):
 
     def pop_screen(self) -> AwaitComplete: ...
 
-    def set_timer(self, delay: float, callback: Callable[[], None], /) -> object: ...
+    def set_timer(self, delay: float, callback: Callable[[], object], /) -> object: ...
 
     def set_interval(self, interval: float, callback: Callable[[], None], /) -> object: ...
 
@@ -86,6 +87,7 @@ class SessionSwitcher:
         """Id of the session that is open on its screen; empty for none."""
         self._coming = ""
         """What is on its way there: a session's id, or words for a new one; empty for nothing."""
+        self._looking: Worker[None] | None = None
         self.starting = ""
         """The question of a session that begins and isn't there yet; empty for none."""
 
@@ -451,6 +453,20 @@ class SessionSwitcher:
             return
         self._app.home.show_trust(trust)
         self._app.home.show_model(await self._app.engine.model(trust))
+
+    def look_through(self, words: str) -> None:
+        """Look for words in the questions, steps and answers of all sessions; for no others any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+        self._looking = None
+        if words.strip():
+            self._looking = self._app.start(partial(self._look_through, words), "texts")
+
+    async def _look_through(self, words: str) -> None:
+        home, texts = self._app.home, (await self._app.engine.admin()).texts
+        home.take_texts(words, await texts.having(words), 0)
+        async for unread in texts.refresh(self.known):
+            home.take_texts(words, await texts.having(words), unread)
 
     def seek(self, words: str) -> None:
         """Show the first screen with the sessions that have these words."""

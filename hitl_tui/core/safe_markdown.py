@@ -106,5 +106,10 @@ def _end_of_code(line: str, ticks: str, start: int) -> int:
 
 def first_words(markdown: str) -> str:
     """Return the first line of Markdown that says something, without its marks; empty for none."""
+    return plain_words(markdown).partition("\n")[0]
+
+
+def plain_words(markdown: str) -> str:
+    """Return the lines of Markdown that say something, without their marks."""
     lines = (_MARKUP.sub("", line).strip() for line in markdown.split("\n"))
-    return next((" ".join(line.split()) for line in lines if any(map(str.isalnum, line))), "")
+    return "\n".join(" ".join(line.split()) for line in lines if any(map(str.isalnum, line)))

@@ -24,7 +24,8 @@ from hitl_tui.supervisor.session_removal import copies_with, delete
 from hitl_tui.supervisor.session_setup import secrets_of
 from hitl_tui.supervisor.session_staging import room_for
 from hitl_tui.supervisor.session_store import SessionStore
-from hitl_tui.supervisor.session_summary import SessionSummary, load_summaries, load_summary, matches_search
+from hitl_tui.supervisor.session_summary import SessionSummary, load_summaries, load_summary, with_words
+from hitl_tui.supervisor.session_texts import SessionTexts
 from hitl_tui.supervisor.storage import SessionInfo
 
 if TYPE_CHECKING:
@@ -139,17 +140,24 @@ class SessionAdmin:
 
     def __init__(self, store: SessionStore) -> None:
         self.store = store
+        self.texts = SessionTexts(store.data)
 
     async def sessions(self, search: str = "", newest: int | None = None) -> list[SessionSummary]:
         """Return sessions, newest last; one that can't be read says why and hides no other.
 
         Args:
-            search: only those that have all of its words, in any case, in id, title, query, workspace or status.
+            search: only those that have all of its words, in any case, in what they are called, in a question, in a
+                step's title or in the answer.
             newest: looks at so many of those that were made last; None for all.
         """
         store = self.store
         found = await load_summaries(store.data, await store.ledger.waiting_counts(store.now()), newest)
-        return [summary for summary in found if matches_search(summary, search)]
+        if not search.strip():
+            return found
+        async for _unread in self.texts.refresh(found):
+            pass
+        texts = await self.texts.having(search)
+        return [one for summary in found if (one := with_words(summary, search, texts)) is not None]
 
     async def titles(self, sessions: Collection[str]) -> dict[str, str]:
         """Return what some sessions are called; those that can't be read are left out."""

@@ -65,6 +65,9 @@ _WALK = f"""WITH RECURSIVE up(id, parent, depth) AS (
         AND w.channel IN (SELECT value FROM json_each(:channels))
     WHERE up.depth > 0 ORDER BY up.depth"""  # noqa: S608 - constants
 
+_WRITTEN = """SELECT channel, type, value FROM writes WHERE thread_id = ? AND checkpoint_ns = ''
+    AND channel IN (SELECT value FROM json_each(?)) ORDER BY rowid"""
+
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
@@ -295,6 +298,18 @@ async def open_read_only(db_path: str | Path, *, checked: bool = False) -> Async
         raise StorageError(Message("{} can't be read: {}.", path, error)) from error
     finally:
         await connection.close()
+
+
+def written_to(path: Path, thread: str, channels: Sequence[str]) -> list[tuple[Any, ...]]:
+    """Return what was written to some channels of a thread, oldest first, unchecked: channel, format and bytes.
+
+    A file that can't be read has nothing.
+    """
+    try:
+        with closing(read_connection(path)) as db:
+            return db.execute(_WRITTEN, (thread, json.dumps(list(channels)))).fetchall()
+    except (sqlite3.Error, OSError):
+        return []
 
 
 @asynccontextmanager

@@ -328,6 +328,9 @@ class DatabaseFolder(DataFolder):
     async def all_facts(self, newest: int | None = None) -> Mapping[str, SessionFacts | HitlError]:
         return await asyncio.to_thread(lambda: self._overview.facts(carried=self.carried, newest=newest))
 
+    def written_texts(self, sessions: Sequence[str], channels: Sequence[str]) -> Mapping[str, Sequence[Row]]:
+        return self._overview.written(sessions, channels)
+
     def tells_for_workspaces(self) -> bool:
         """See `DataFolder`: the machines with a worker are, where workers carry sessions, since all have the file."""
         return not self.queue.carried or any(one.host == socket.gethostname() for one in self.queue.workers())

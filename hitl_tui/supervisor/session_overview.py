@@ -14,6 +14,7 @@ from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.postgres_connection import lock_number
+from hitl_tui.ledger.sql_transaction import Row
 from hitl_tui.supervisor.storage import SessionFacts, SessionInfo, Whereabouts
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.session_history import how_ended, thread_of
@@ -43,6 +44,11 @@ _STATES = """SELECT c.thread_id, c.checkpoint ->> 'ts', b.channel, b.type, b.blo
     JOIN checkpoints c ON c.thread_id = u.thread AND c.checkpoint_ns = '' AND c.checkpoint_id = u.id
     LEFT JOIN checkpoint_blobs b ON b.thread_id = c.thread_id AND b.checkpoint_ns = ''
         AND b.channel IN ('control', 'response') AND b.version = c.checkpoint -> 'channel_versions' ->> b.channel"""
+
+# As in _NEWEST: each thread is looked up by its own key.
+_WRITTEN = """SELECT u.thread, w.channel, w.type, w.blob FROM unnest(CAST(? AS TEXT[])) AS u (thread)
+    JOIN checkpoint_writes w ON w.thread_id = u.thread AND w.checkpoint_ns = '' AND w.channel = ANY(?)
+    ORDER BY u.thread, w.checkpoint_id, w.idx"""
 
 
 class _End(NamedTuple):
@@ -118,6 +124,14 @@ class SessionOverview:
         for name, written in self._tables.rows(_INFOS, (list(sessions),)):
             with suppress(BadInput, ValueError, KeyError, TypeError, AttributeError):
                 found[name] = SessionInfo.from_dict(json.loads(written)).called
+        return found
+
+    def written(self, sessions: Sequence[str], channels: Sequence[str]) -> Mapping[str, Sequence[Row]]:
+        """Return what was written to some channels of some sessions; see `DataFolder.written_texts`."""
+        names = {thread_of(name): name for name in sessions}
+        found: dict[str, list[Row]] = {}
+        for thread, *row in self._tables.rows(_WRITTEN, (list(names), list(channels))):
+            found.setdefault(names[thread], []).append(tuple(row))
         return found
 
     def _info(self, name: str, written: str) -> SessionInfo:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from hitl_tui.core.comparing import comparable
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import Json
 from hitl_tui.supervisor.storage import DataFolder, SessionFacts
@@ -27,6 +27,7 @@ class SessionSummary:
         query: what was asked.
         tally: how its steps ended, counted (`core.tally`), once it ended; empty before.
         worker: the worker that has it open now; empty for none.
+        found: the line of its steps or its answer that has the words looked for; empty where its title has them.
     """
 
     id: str
@@ -41,6 +42,7 @@ class SessionSummary:
     query: str = ""
     tally: Mapping[str, int] = field(default_factory=dict)
     worker: str = ""
+    found: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         return {
@@ -56,6 +58,7 @@ class SessionSummary:
             "query": self.query,
             "tally": dict(self.tally),
             "worker": self.worker,
+            "found": self.found,
         }
 
 
@@ -126,22 +129,24 @@ def _summary(session_id: str, facts: SessionFacts | HitlError, questions: int) -
     )
 
 
-def matches_search(summary: SessionSummary, words: str, *also: str) -> bool:
-    """Return whether a session has all words, in any case: in id, title, question, folder or status.
+def with_words(
+    summary: SessionSummary, words: str, texts: Mapping[str, Mapping[str, str]], *also: str
+) -> SessionSummary | None:
+    """Return a session that has all words, in any case, with the line that has those its title lacks; None for another.
 
     Args:
         summary: the session.
         words: divided by spaces; every session has none.
+        texts: what `SessionTexts.having` found of them.
         also: further texts to look in, such as its status in a person's language.
     """
-    wanted = comparable(words).split()
-    if not wanted:
-        return True
-    texts = (summary.id, summary.title, summary.query, summary.workspace, summary.status, summary.message, *also)
-    text = comparable("\n".join(texts))
-    return all(word in text for word in wanted)
-
-
-def comparable(text: str) -> str:
-    """Return text for comparing: case and the forms of characters don't count."""
-    return unicodedata.normalize("NFKC", text).casefold()
+    known = (summary.id, summary.title, summary.query, summary.workspace, summary.status, summary.message, *also)
+    text, title = comparable("\n".join(known)), comparable(summary.title)
+    found = ""
+    for word in comparable(words).split():
+        line = texts.get(word, {}).get(summary.id, "")
+        if word not in text and not line:
+            return None
+        if word not in title and not found:
+            found = line
+    return replace(summary, found=found) if found else summary

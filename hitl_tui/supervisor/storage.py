@@ -31,7 +31,9 @@ from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.safe_text import ELLIPSIS, mask_json, safe_text
 from hitl_tui.core.short_titles import WIDTH, short_title
 from hitl_tui.ledger.records import LEDGER_FILE
-from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints, open_read_only, write_through
+from hitl_tui.ledger.sql_transaction import Row
+from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints, open_read_only, write_through, written_to
+from hitl_tui.threads.session_history import thread_of
 
 
 def is_digest(text: str) -> bool:
@@ -275,6 +277,9 @@ class SessionFacts:
     where: Whereabouts | None = None
 
 
+CHECKPOINTS = "checkpoints.db"
+
+
 class SessionFolder:
     """One session's folder.
 
@@ -287,7 +292,7 @@ class SessionFolder:
 
     @property
     def checkpoints(self) -> Path:
-        return self.path / "checkpoints.db"
+        return self.path / CHECKPOINTS
 
     @property
     def activity(self) -> Path:
@@ -592,6 +597,14 @@ class DataFolder:
             newest: only so many of those that were made last; None for all.
         """
         return None
+
+    def written_texts(self, sessions: Sequence[str], channels: Sequence[str]) -> Mapping[str, Sequence[Row]]:
+        """Return what was written to some channels of some sessions, oldest first: channel, format and bytes.
+
+        Nothing is checked: what it is read for must do without what is damaged, and those that can't be read at all
+        have nothing.
+        """
+        return {name: written_to(self.sessions / name / CHECKPOINTS, thread_of(name), channels) for name in sessions}
 
     def tells_for_workspaces(self) -> bool:
         """Return whether this machine is one that sends the notifications that workspaces ask for."""

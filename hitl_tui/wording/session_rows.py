@@ -13,6 +13,9 @@ from hitl_tui.wording.rows import in_line
 from hitl_tui.wording.status_words import ended_words, fork_first
 from hitl_tui.wording.times import day_words
 
+FOUND = "  ▸ "
+"""Between a session's title and the line that has the words looked for."""
+
 _STATUS = {
     "waiting": mark("? waiting"),
     "running": mark("▸ running"),
@@ -56,5 +59,10 @@ def session_cells(session: JsonObject) -> tuple[str, ...]:
         f"{status}, {in_line(worker)}" if worker else opened,
         _("{n} for you").format(n=session["questions"]) if session["questions"] else "",
         day_words(str(session["updated"])),
-        session_title(str(session["title"]), str(session["message"])),
+        found_in(session_title(str(session["title"]), str(session["message"])), str(session.get("found", ""))),
     )
+
+
+def found_in(title: str, line: str) -> str:
+    """Return a session's title with the line of its steps or its answer that has the words looked for, if any."""
+    return f"{title}{FOUND}{in_line(line)}" if line else title

@@ -417,7 +417,7 @@ def session_lines(sessions: Iterable[SessionSummary]) -> list[str]:
 
 
 def _session_lines(sessions: Iterable[JsonObject]) -> list[str]:
-    return table([(*known, clipped(title, 100)) for *known, title in map(session_cells, sessions)])
+    return table([(*known, clipped(title, 160)) for *known, title in map(session_cells, sessions)])
 
 
 def _checkpoint_lines(checkpoints: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -44,6 +44,8 @@ async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: P
         await c.until(lambda: c.app.screen.query("#sessions"), "the list of sessions")
         title, line = c.app.screen.query_one("#sessions-title", Static), c.app.screen.query_one(KeyLine)
 
+        c.app.home.to_prompt()
+        await c.press("home")
         assert c.prompt.has_focus
         assert str(title.render()) == "Sessions (F6 twice)"
         assert ("Enter", "send") in [(shown, label) for __, shown, label in line.keys]
@@ -55,7 +57,7 @@ async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: P
         ]
 
         await c.press("f6")
-        assert str(title.render()) == "Sessions · / finds words"
+        assert str(title.render()) == "Sessions · / finds words in questions, steps and answers"
         assert ("Enter", "open") in [(shown, label) for __, shown, label in line.keys]
 
 

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 from console_support import RISE, command_workspace, console
 from textual import events
+from textual.widgets import OptionList
 
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.action_bar import Actions
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt
+from hitl_tui.console.widgets.session_table import SessionTable
 from hitl_tui.core.todos import Status
 
 
@@ -356,17 +358,46 @@ async def test_the_key_line_says_what_escape_does_while_words_are_looked_for(tmp
         await c.until(lambda: labels().get("Esc") == "prompt", "the search is gone")
 
 
-async def test_the_list_of_sessions_comes_back_with_the_prompt_to_type_into(tmp_path: Path) -> None:
+async def test_a_session_is_left_for_the_list_of_all_where_words_are_looked_for(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         await c.press("ctrl+o")
-        await c.until(lambda: c.app.screen is c.app.home, "the first screen")
-        c.app.home.query_one("#sessions").focus()
-        await c.press("enter")
+        await c.until(lambda: c.app.screen is c.app.home and c.app.home.known, "the first screen")
+        await c.press("ctrl+o")
         await c.until(lambda: c.app.screen is not c.app.home, "the session again")
         await c.press("ctrl+o")
-        await c.until(lambda: c.app.screen is c.app.home, "the first screen again")
-        assert isinstance(c.app.home.focused, Prompt)
+        await c.until(lambda: c.app.screen is c.app.home, "the list of sessions")
+        table = c.app.home.query_one(SessionTable)
+        await c.press("slash", *"nowhere", "enter")
+        await c.until(lambda: not table.selected, "no session has the word")
+        c.app.home.to_prompt()
+        await c.press("ctrl+o")
+        await c.until(lambda: c.app.screen is not c.app.home, "the session a third time")
+        await c.press("ctrl+o")
+        await c.until(lambda: c.app.screen is c.app.home, "the list again")
+        assert c.app.home.focused is table
+        assert table.selected and not table.finding.active
+
+        await c.press("2")
+        starters = c.app.home.query_one("#starters", OptionList)
+        assert c.app.home.focused is starters and starters.highlighted == 1, "a number is a starter's"
+
+
+async def test_words_of_steps_and_answers_find_a_session(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.press("ctrl+o")
+        await c.until(lambda: c.app.screen is c.app.home and c.app.home.known, "the first screen")
+        c.app.home.to_sessions()
+        table = c.app.home.query_one(SessionTable)
+        title = next(one.title for one in table.known)
+        step = c.app.session.snapshot.todos[1].name
+        assert step not in title
+        await c.press("slash", *"nowhere")
+        await c.until(lambda: not table.selected, "no session has the word")
+        table.look_for(step.split()[0])
+        await c.until(lambda: table.selected, "the session with that step")
+        assert step.split()[0] in "".join(map(str, table.get_row_at(0)))
 
 
 async def test_the_key_that_opened_the_details_closes_them(tmp_path: Path) -> None:

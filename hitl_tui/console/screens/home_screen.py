@@ -306,9 +306,18 @@ class HomeScreen(PromptScreen):
         self._show_keys()
 
     def to_sessions(self) -> None:
-        """Go to the list of sessions, where there is one."""
+        """Go to the list of all sessions, where there is one; else to the prompt."""
         if self._table is not None and self._table.known:
+            self._table.forget()
             self.set_focus(self._table)
+        else:
+            self.to_prompt()
+
+    def take_texts(self, words: str, texts: Mapping[str, Mapping[str, str]], unread: int) -> None:
+        """Show the sessions whose questions, steps or answers have words, where those are looked for still."""
+        if self._table is not None and self._table.finding.text == words:
+            self._table.take_texts(texts, unread)
+            self._show_found()
 
     def inbox(self, waiting: int) -> None:
         """Show how many questions wait, of sessions and of agents' tasks."""
@@ -331,13 +340,17 @@ class HomeScreen(PromptScreen):
         how = _("Sessions ({part})") if self._at_starters else _("Sessions ({part} twice)")
         how = how.format(part=keymap.shown("home.part"))
         if self.focused is self._table:
-            how = _("Sessions · {find} finds words").format(find=keymap.shown("sessions.find"))
+            how = _("Sessions · {find} finds words in questions, steps and answers").format(
+                find=keymap.shown("sessions.find")
+            )
         said = Content.assemble(_("Sessions"), "  ", found) if found.plain else Content(how)
         self.query_one("#sessions-title", Static).update(said)
 
     def on_session_table_sought(self, event: SessionTable.Sought) -> None:
         event.stop()
         self._show_found()
+        if self._table is not None:
+            self.hitl.sessions.look_through(self._table.finding.text)
 
     def on_session_table_wanted(self, event: SessionTable.Wanted) -> None:
         event.stop()
@@ -358,12 +371,14 @@ class HomeScreen(PromptScreen):
         self._show_keys()
 
     def on_key(self, event: Key) -> None:
-        """Mark the line of the list that a number names, as a number in the prompt would choose it."""
+        """Go to the starter that a number names, as a number in the prompt would choose it."""
         listed = self.query_one("#starters", OptionList)
-        if self._at_starters and event.character in set(map(str, range(1, listed.option_count + 1))):
+        here = self._at_starters or (self._table is not None and self.focused is self._table)
+        if here and event.character in set(map(str, range(1, listed.option_count + 1))):
             event.stop()
             event.prevent_default()
             listed.highlighted = int(event.character or 0) - 1
+            self.set_focus(listed)
 
     def _show_keys(self) -> None:
         table = self._table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
@@ -14,10 +14,11 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.widgets.layout import page
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
-from hitl_tui.core.safe_text import cell_width, one_line, safe_text
+from hitl_tui.core.comparing import comparable, lowered
+from hitl_tui.core.safe_text import ELLIPSIS, cell_width, one_line, safe_text
 from hitl_tui.language import _
-from hitl_tui.supervisor.session_summary import matches_search
-from hitl_tui.wording.session_rows import session_status, session_title
+from hitl_tui.supervisor.session_summary import with_words
+from hitl_tui.wording.session_rows import FOUND, session_status, session_title
 from hitl_tui.wording.times import day_words
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ _FIXED = (10, 14, 16)
 _SHOWN = 1_000
 """Lines at most: the newest sessions, of those with the words that are looked for."""
 _DAY = 10
+_AFTER = 12
+"""Characters from the first of the words on that are to be seen."""
 _NARROW = 80
 """Below so many cells the day of the last change stands there alone."""
 
@@ -63,6 +66,8 @@ class SessionTable(DataTable[Text], SearchInput):
         self._all: list[SessionSummary] = []
         self._rows: list[SessionSummary] = []
         self._found = 0
+        self._texts: Mapping[str, Mapping[str, str]] = {}
+        self._unread = 0
         self._widths: tuple[int, ...] = (*_FIXED, 20)
         self._last = ""
         self.finding = TextSearch()
@@ -101,7 +106,8 @@ class SessionTable(DataTable[Text], SearchInput):
         words = max((cell_width(_status_words(s)) for s in rows), default=status)
         status = max(status, min(words, self.app.size.width // 4))
         identity = min(identity, max((len(s.id) for s in rows), default=identity))
-        time = time if self.app.size.width >= _NARROW else _DAY
+        wide = self.app.size.width >= _NARROW and not self.finding.text  # then the line that has the words has the room
+        time = time if wide else _DAY
         return identity, status, time, max(10, page(self.app.size) - identity - status - time - 4 * 2 - 1)
 
     def look_for(self, words: str) -> None:
@@ -109,6 +115,22 @@ class SessionTable(DataTable[Text], SearchInput):
         self.finding.forget()
         self.finding.paste(words)
         self.seek()
+
+    def take_texts(self, texts: Mapping[str, Mapping[str, str]], unread: int) -> None:
+        """Take what questions, steps and answers were found to have of the words that are looked for.
+
+        Args:
+            texts: by word and session, see `SessionTexts.having`.
+            unread: how many sessions are still to be looked through.
+        """
+        self._texts, self._unread = texts, unread
+        self._fill(self.selected)
+
+    def forget(self) -> None:
+        """Look for nothing any more, and go to the newest."""
+        self.stop_finding()
+        if self._rows:
+            self.move_cursor(row=0, animate=False)
 
     def seek(self) -> None:
         self._fill(self.selected)
@@ -120,7 +142,9 @@ class SessionTable(DataTable[Text], SearchInput):
         words = self.finding.text
         found = self._all
         if words.strip():
-            found = [s for s in found if matches_search(s, words, session_status(s.status, s.tally))]
+            texts = self._texts
+            with_them = (with_words(s, words, texts, session_status(s.status, s.tally)) for s in found)
+            found = [s for s in with_them if s is not None]
         before, self._rows, self._found = self._rows, found[:_SHOWN], len(found)
         widths = self._lay_out(self._rows)
         # What comes below what is there is added: to draw a thousand lines anew takes a while.
@@ -141,16 +165,38 @@ class SessionTable(DataTable[Text], SearchInput):
             Text(one_line(safe_text(summary.id, multiline=False), _FIXED[0])),
             Text(one_line(_status_words(summary), status)),
             Text(day_words(summary.updated)[:time], style="dim"),
-            Text(one_line(session_title(summary.title, summary.message), room)),
+            self._titled(summary, room),
         )
+
+    def _titled(self, summary: SessionSummary, room: int) -> Text:
+        """Return the title; with the line that has the words where the title lacks them."""
+        title = session_title(summary.title, summary.message)
+        if not summary.found:
+            return Text(one_line(title, room))
+        title = one_line(title, room - min(room * 3 // 5, cell_width(summary.found) + len(FOUND)))
+        line, words = summary.found, comparable(self.finding.text).split()
+        first = min((at for word in words if (at := lowered(line).find(word)) >= 0), default=0)
+        left = room - cell_width(title) - len(FOUND)
+        if cell_width(line[: first + _AFTER]) > left:
+            line = f"{ELLIPSIS}{line[max(0, first - left // 5) :]}"
+        shown = Text.assemble(title, (f"{FOUND}{one_line(line, left)}", "dim"))
+        for word in words:
+            at = lowered(shown.plain).find(word, len(title))
+            if at >= 0:
+                shown.stylize("bold not dim", at, at + len(word))
+        return shown
 
     @property
     def found(self) -> Content:
         """What is looked for and how much was found; empty when nothing is."""
         if not self.finding.active:
             return Content("")
+        if not self.finding.text.strip():
+            return self.finding.shown(_("looks in titles, questions, steps and answers"))
         count = _("{n:,} of {total:,}").format(n=self._found, total=len(self._all))
-        return self.finding.shown(count if self.finding.text else "")
+        if self._unread:
+            count = _("{count}, {n:,} still to look through").format(count=count, n=self._unread)
+        return self.finding.shown(count)
 
     # Keys --------------------------------------------------------------------------------------------------------
 

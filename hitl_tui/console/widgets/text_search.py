@@ -13,6 +13,7 @@ from textual.widget import Widget
 from hitl_tui.console.keyguard.key_targets import SearchField
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.keys import FINDING, KeySpec, of
+from hitl_tui.core.comparing import lowered
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import mark
 
@@ -152,9 +153,3 @@ def keys_for_search(pane: Widget | None, own: Sequence[KeySpec]) -> Sequence[Key
     if pane.finding.typing:
         return of(FINDING)
     return [spec._replace(label=mark("clear search")) if spec.id.endswith(".leave") else spec for spec in own]
-
-
-def lowered(text: str) -> str:
-    """Return text for comparing without regard to case, character by character, so that places stay the same."""
-    low = text.lower()
-    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
