@@ -52,6 +52,13 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
         ),
         ("When does the bar open?", "on Sundays?", "When does the bar open on Sundays"),
         (
+            "How many days off do I get if I marry?",
+            "and if I move house?",
+            "How many days off do I get if I move house?",
+        ),
+        ("본인이 결혼하면 휴가 며칠이야?", "조부모님이 돌아가시면?", "조부모님이 돌아가시면 휴가 며칠이야?"),
+        ("경조 휴가는 며칠이야?", "그럼 배우자가 아이를 낳으면요?", "배우자가 아이를 낳으면 경조 휴가는 며칠이야?"),
+        (
             "며칠 지나면 카드 결제는 취소가 안 돼?",
             "그럼 포인트는 언제까지 돼?",
             "며칠 지나면 카드 결제는 취소가 안 돼 포인트는 언제까지 돼",
@@ -85,6 +92,7 @@ def test_a_call_is_made_again_with_what_is_said_now() -> None:
         ("Who has to sign the contract of the lease?", "Who has to sign the contract of the lease?"),
         ("And what did they decide about the bar?", "what did they decide about the bar?"),
         ("and who is the chair?", "who is the chair?"),
+        ("And on which day is the fair this year?", "on which day is the fair this year?"),
         ("tell me about the storage unit", "tell me about the storage unit"),
         ("복숭아아이스티 왜 뺐더라", "복숭아아이스티 왜 뺐더라"),
         ("그럼 스탬프 유효기간은 얼마나 돼요?", "스탬프 유효기간은 얼마나 돼요?"),
@@ -110,6 +118,24 @@ def test_a_question_needs_no_question_mark(text: str) -> None:
 def test_what_asks_for_nothing_changes_nothing(text: str) -> None:
     with pytest.raises(NoChange):
         further("What is the cap on rent increases?", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("총회는 언제 열리고 정족수는 몇 명이야?", ["총회는 언제 열리나요?", "정족수는 몇 명이야?"]),
+        ("대표 번호가 뭐고, 점심시간은 언제야?", ["대표 번호가 뭐인가요?", "점심시간은 언제야?"]),
+        ("총회는 언제 열리고 어디서 해?", ["총회는 언제 열리고 어디서 해?"]),
+        ("월세가 얼마고 그건 언제 내?", ["월세가 얼마고 그건 언제 내?"]),
+        ("언제 신청하고 며칠 전까지는 어디에 내?", ["언제 신청하고 며칠 전까지는 어디에 내?"]),
+        ("연차를 내고 며칠 쉬어?", ["연차를 내고 며칠 쉬어?"]),
+    ],
+)
+def test_two_korean_questions_in_one_sentence_are_asked_apart_where_each_stands_for_itself(
+    text: str, asked: list[str]
+) -> None:
+    plan = asyncio.run(AGENT.create_execution_plan(text)).plan
+    assert [step.input_mapping["query"] for step in plan.steps] == asked
 
 
 def test_several_questions_become_several_searches() -> None:
@@ -167,6 +193,25 @@ def test_a_report_on_more_of_what_was_asked_before_draws_on_that_too() -> None:
     search, report = further("연체료가 있나요?", "연체료 면제 조건을 보고서로도 써 주세요")
     assert search["arguments"]["query"] == "연체료 면제 조건"
     assert (report["agent_name"], report["dependencies"]) == ("document_team", ["todo_001", search["id"]])
+
+
+@pytest.mark.parametrize(
+    ("text", "file"),
+    [
+        ("write that up as a report in fines.md please", "fines.md"),
+        ("write a report on the fines to notes/fines.md", "notes/fines.md"),
+        ("write it up as a report called 'fines.md'", "fines.md"),
+        ("연체료.md로 보고서 써 줘", "연체료.md"),
+        ("찾은 내용을 fines.md라는 이름으로 보고서로 남겨 줘", "fines.md"),
+        ("write a report on what stands in rules.md", ""),
+        ("rules.md에 있는 연체료를 보고서로 써 줘", ""),
+    ],
+)
+def test_a_file_that_is_named_is_the_reports(text: str, file: str) -> None:
+    [*_, report] = further("연체료가 있나요?", text)
+    assert report["metadata"]["input_mapping"].get("path", "") == file
+    plan = asyncio.run(AGENT.create_execution_plan(f"연체료가 있나요? {text}")).plan
+    assert plan.steps[-1].input_mapping.get("path", "") == file
 
 
 @pytest.mark.parametrize(

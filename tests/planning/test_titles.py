@@ -27,6 +27,11 @@ SUBJECTS = [
     ("Write up a report of October revenue by product and save it", "October revenue by product"),
     ("북알프스 원정 계획을 찾아서 보고서로 써 줘", "북알프스 원정 계획"),
     ("6월 회의에서 정한 일 알려줘", "6월 회의에서 정한 일"),
+    ("누가 열쇠를 안 냈는지 보고서로 써 줘", "누가 열쇠를 안 냈는지"),
+    ("rules.md에 있는 규정을 보고서로 써 줘", "Rules.md에 있는 규정"),
+    ("Summarise the statutes as a report", "The statutes"),
+    ("Make a report that says who has a key, please", "Who has a key"),
+    ("write me a report: what did the roof cost?", "What did the roof cost"),
 ]
 
 

@@ -39,12 +39,20 @@ _LEAD = re.compile(
     r"(?:(?:what|how) about\s+)?",
     re.IGNORECASE,
 )
-_ASKS = re.compile(r"\W*(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\W*(?:(?:on|in|at|by|for|from|to|since|until) )?(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE
+)
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
 )
-_MEANS = re.compile(r"\b(?:it|this|these|those|them)\b|(?<![가-힣])그(?:것|거|건|걸)", re.IGNORECASE)
+_MEANS = re.compile(
+    r"\b(?:it|this(?! (?:time|week|month|year)\b)|these|those|them)\b|(?<![가-힣])그(?:것|거|건|걸)", re.IGNORECASE
+)
 """What stands for something that was said before."""
+_IF = re.compile(
+    r"(?:(?<=[,.?!] )|^)[^,.?!]*?[가-힣]+(?<!끝나)(?<![화측도표냉수반])면(?=[\s,?]|$)|\b(?:if|unless) [^,.?!]+", re.I
+)
+"""A case that something is asked of."""
 _TAIL = re.compile(r"(?:도|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
 _BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about)\s+"
 _ROLE = re.compile(rf"\s*(?:{_BY})?(?:(?:the|an?)\s+)?", re.IGNORECASE)
@@ -88,8 +96,9 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     if few and rest == text and not (asks or alone):
         return None
     led, facts = rest != text, scene.facts_of(last)
-    goes_on = not alone and (led or few) and not _stands_alone(rest, rules, led=led)
     said = (_TAIL.sub("", rest) or rest).strip()
+    case = _IF.fullmatch(said) is not None
+    goes_on = not alone and (case or ((led or few) and not _stands_alone(rest, rules, led=led)))
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
@@ -202,7 +211,7 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
     That is the one place of the last question that is most like it: of the same kind, with the same last word, in the
     same part of the sentence (after the same preposition, the topic), or written alike; else, for a single thing, what
-    names most. It brings its own preposition, but for "for", which only leads over.
+    names most. It brings its own preposition, but for "for", which only leads over. A case stands for a case.
 
     Args:
         before: the last question.
@@ -212,6 +221,11 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
     """
+    if _IF.fullmatch(said):
+        if other := _IF.search(before):
+            return f"{before[: other.start()]}{said}{before[other.end() :]}", True
+        if not said.isascii():
+            return f"{said} {before}", True
     role = _ROLE.match(said)
     now = said[role.end() :] if role else said
     if not now.strip():

@@ -28,7 +28,16 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     title_of,
     write_step,
 )
-from hitl_tui.planning.rule_planner.query_reader import cut, refers, report_subject, score_of, shown, split, terms_of
+from hitl_tui.planning.rule_planner.query_reader import (
+    cut,
+    refers,
+    report_file,
+    report_subject,
+    score_of,
+    shown,
+    split,
+    terms_of,
+)
 from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors
 from hitl_tui.planning.rule_planner.values import blanked, overlaps
@@ -58,12 +67,12 @@ def changed(scene: Scene) -> Proposed:
         PlanError: it needs an agent that is disabled, or a command lacks a parameter.
     """
     rules = scene.rules
-    text = shown(scene.text[:_READ])
+    file, text = report_file(shown(scene.text[:_READ]), rules)
     if not text.strip():
         raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
     planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
     words = {name: rules.lexicon.meant(name) if name in planned else frozenset[str]() for name in scene.commands}
-    revision, at = _Revision(scene), 0
+    revision, at = _Revision(replace(scene, text=text), file), 0
     sentences = [_Sentence(s, edits_in(s, words, rules), scene) for s in rules.revise.sentence.split(text) if s.strip()]
     for one in sentences:
         revision.give_inputs(one)
@@ -201,6 +210,7 @@ class _Revision:
 
     Args:
         scene: the plan.
+        file: what a report is to be, where that is said.
 
     Attributes:
         draft: what it becomes.
@@ -209,8 +219,8 @@ class _Revision:
         refusals: why parts of the text could not be done.
     """
 
-    def __init__(self, scene: Scene) -> None:
-        self.scene, self.draft = scene, Draft(scene)
+    def __init__(self, scene: Scene, file: str) -> None:
+        self.scene, self.draft, self.file = scene, Draft(scene), file
         self.about, self.title = "", ""
         self.refusals: list[BadInput] = []
 
@@ -344,6 +354,9 @@ class _Revision:
         for todo in there if need is not Need.FIND and not more else ():
             waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self.draft.gone
             if waiting and {*sources} <= {*todo.dependencies}:
+                if need is Need.WRITE and self.file and todo.status in IDLE:
+                    self.draft.give(todo.id, {**todo.arguments, "path": self.file})
+                    return
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
         self._append(self._step(edit, need), said, sources)
 
@@ -417,7 +430,7 @@ class _Revision:
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
         if need is Need.WRITE:
-            return write_step(self.about or self.title or scene.query, language, rules)
+            return write_step(self.about or self.title or scene.query, language, rules, self.file)
         about, query = edit.subject, scene.query.strip()[:MOST_QUERY]
         if need is Need.COMPUTE and about:
             return look_step(need, f"{query}\n{about}", language, rules, title_of(about))

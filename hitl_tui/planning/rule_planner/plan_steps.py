@@ -80,12 +80,14 @@ class Wanted:
         reading: what it says.
         needs: what it needs.
         parts: the calls and what is asked besides, in the order they were said.
+        file: what a report is to be; empty for a name of its own.
     """
 
     query: str
     reading: Reading
     needs: frozenset[Need]
     parts: tuple[Call | Part, ...]
+    file: str = ""
 
     @property
     def calls(self) -> list[Call]:
@@ -100,8 +102,15 @@ _LOOKS = 2.0
 _QUESTION = re.compile(r"(?<=[?？])\s+")
 _ASKS = r"(?:(?:on|in|at|by|for|from|to) )?(?:how|which|what|whom?|whose|when|where|why)(?![a-z])"
 _AND = re.compile(rf"^(?P<one>{_ASKS}[^?]+?),? and (?P<other>{_ASKS}[^?]+\?)$", re.IGNORECASE)
+_WHAT_KO = "(?:언제|어디|누구|누가|무엇|뭐|얼마|며칠|(?:몇|어느|어떤)\\s?[가-힣]{1,3}?)"
+_AND_KO = re.compile(
+    rf"^(?P<one>[^?]*?{_WHAT_KO}(?:(?P<noun>이?고|이며)|[^?]*?[가-힣](?:고|며)),?)"
+    rf"\s(?P<other>(?!{_WHAT_KO})[\w ]*?\w(?:은|는|이|가)\s[^?]*?{_WHAT_KO}[^?]*\??)$"
+)
 _GOES_ON = re.compile(
-    r"(?<![a-z])(?:its?|they|them|their|he|she|his|hers?|there|those|these|this|that|between)(?![a-z])", re.I
+    r"(?<![a-z])(?:its?|they|them|their|he|she|his|hers?|there|those|these|this|that|between)(?![a-z])"
+    r"|(?<![가-힣])(?:그(?:것|거|때|곳|중|들)|거기|둘)",
+    re.I,
 )
 
 
@@ -130,10 +139,14 @@ def _questions(text: str, rules: Rules) -> list[str]:
 
 def _both(text: str, rules: Rules) -> list[str]:
     """Return the two questions that one sentence asks, where each can be answered without the other."""
-    both = _AND.match(text)
-    if both is None or _GOES_ON.search(text) or not all(terms_of(part, rules) for part in both.groups()):
+    both = _AND.match(text) or _AND_KO.match(text)
+    if both is None or _GOES_ON.search(text) or not all(terms_of(both[part], rules) for part in ("one", "other")):
         return [text]
-    return [f"{both['one']}?", both["other"]]
+    one = both["one"]
+    if both.re is _AND_KO:
+        noun = re.sub("이?[고며],?$", "", one) if both["noun"] else ""
+        one = f"{noun}인가요" if noun else re.sub("[고며],?$", "나요", one)
+    return [f"{one}?", both["other"]]
 
 
 def _needs(text: str, agents: Mapping[str, AgentFacts], rules: Rules) -> frozenset[Need]:
@@ -262,7 +275,7 @@ def build_plan(
             before = ran if wanted.calls and of_commands(part.text, rules) else last
             new.add(look_step(Need.COMPUTE, part.text, language, rules, title), [*before, *found])
     if Need.WRITE in needs:
-        new.add(write_step(wanted.query, language, rules), [step.id for step in new.steps])
+        new.add(write_step(wanted.query, language, rules, wanted.file), [step.id for step in new.steps])
     return finished(new.steps, strategy, rules)
 
 
@@ -306,9 +319,10 @@ def look_step(need: Need, query: str, language: str, rules: Rules, title: str) -
     return _step(need, query, language, rules, title, {"query": query.strip()[:MOST_QUERY]})
 
 
-def write_step(query: str, language: str, rules: Rules) -> ExecutionStep:
-    """Return the report on the question of the whole plan."""
-    return _step(Need.WRITE, query, language, rules, "", {"title": subject_of(query, rules)})
+def write_step(query: str, language: str, rules: Rules, file: str = "") -> ExecutionStep:
+    """Return the report on the question of the whole plan, in a file that is named."""
+    inputs = {"title": subject_of(query, rules)} | ({"path": file} if file else {})
+    return _step(Need.WRITE, query, language, rules, "", inputs)
 
 
 def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:

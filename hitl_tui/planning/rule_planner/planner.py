@@ -15,7 +15,7 @@ from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_fact
 from hitl_tui.planning.rule_planner.continuation import follow_up_search
 from hitl_tui.planning.rule_planner.plan_changes import changed
 from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, intent_of, remarks, usable
-from hitl_tui.planning.rule_planner.query_reader import read
+from hitl_tui.planning.rule_planner.query_reader import read, report_file
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 from hitl_tui.planning.rule_planner.scene import Scene
 
@@ -48,11 +48,12 @@ class RulePlanner:
             PlanError: everything it needs is disabled, or a command lacks a parameter.
         """
         rules = await asyncio.to_thread(load_rules)
+        file, query = report_file(query, rules)
         reading = read(query, rules)
         reading = replace(reading, text=in_order(reading.text, rules))
         known = await asyncio.to_thread(self._known, agents)
         asked = asked_in(reading.text, known, rules, trusted=self.withheld is None)
-        wanted = decide(query, reading, asked, agents, rules)
+        wanted = replace(decide(query, reading, asked, agents, rules), file=file)
         intent = intent_of(wanted, rules)
         needs, missing = usable(wanted.needs, agents, rules)
         plan = build_plan(wanted, needs, rules)

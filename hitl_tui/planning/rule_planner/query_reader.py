@@ -170,6 +170,14 @@ def report_subject(text: str, rules: Rules) -> str:
     return "" if known else named
 
 
+def report_file(text: str, rules: Rules) -> tuple[str, str]:
+    """Return the file that a text wants a report to be, empty where it names none, and the text without it."""
+    match = rules.revise.file.search(text)
+    if match is None or score_of(text, Need.WRITE, rules) < rules.threshold[Need.WRITE]:
+        return "", text
+    return match["en"] or match["ko"], f"{text[: match.start()]}{match['lead'] or ''}{text[match.end() :]}"
+
+
 def refers(text: str) -> bool:
     """Whether a text means something that was found before."""
     return _REFERS.search(text) is not None
