@@ -22,6 +22,7 @@ def doubt(document: dict[str, Any]) -> dict[str, Any]:
 
 
 # Stopped right after it printed the last question it hasn't noted yet that this was shown: then it is tried again.
+@pytest.mark.slow
 @pytest.mark.flaky(reruns=2, only_rerun=["wasn't shown before"])
 @each("approve", "parallel", "functional", "inbox", "per_call", slow=("approve", "functional", "inbox"))
 def test_killed_between_an_answer_and_its_delivery_it_is_delivered_once(ready: Place, case: Case) -> None:
@@ -58,7 +59,7 @@ AT_GATES = [
             marks=[pytest.mark.graphs]
             if BY_NAME[name].needs
             else [pytest.mark.slow]
-            if gate in ("after", "publish")
+            if gate in ("after", "publish", "b")
             else [],
         )
         for name, gate, twice in AT_GATES

@@ -42,6 +42,7 @@ def test_killed_while_it_asks_then_answered_then_taken_back_to_its_question(read
     assert {k: n - back.get(k, 0) for k, n in ready.done().items() if n != back.get(k)} == rest
 
 
+@pytest.mark.slow
 @each("approve", "parallel", "discussion", slow=("approve", "discussion"))
 def test_a_checkpoint_of_the_session_is_restored_and_asks_before_the_graph_runs_again(ready: Place, case: Case) -> None:
     first = ready.attach(case).json

@@ -234,6 +234,7 @@ async def test_late_feedback_is_set_aside_and_that_of_other_runtimes_stays(place
     assert sorted(place.names(PREFIX)) == [f"{PREFIX}notes/r1.json", f"{PREFIX}theirs.json"]
 
 
+@pytest.mark.slow
 async def test_ten_runtimes_share_a_bucket_and_mix_nothing_up(place: Place) -> None:
     async with AsyncExitStack() as stack:
         runtimes = []
@@ -276,6 +277,7 @@ async def test_one_list_call_serves_all_that_wait(place: Place) -> None:
     assert [call.split("?")[0].split("/")[-1] for call in place.proxy.calls] == [place.bucket, "r7.json"]
 
 
+@pytest.mark.slow
 async def test_more_objects_than_a_page_holds_are_all_looked_at(place: Place) -> None:
     for number in range(1_050):
         place.put(f"{PREFIX}a{number}.json", b"{}")

@@ -119,6 +119,7 @@ async def test_the_next_question_of_a_session_goes_on_from_the_last(place: Place
     assert len({event["session_id"] for event in served.of("done")}) == 1
 
 
+@pytest.mark.slow
 async def test_a_question_that_goes_on_is_asked_once_whatever_stops_the_runtime(place: Place) -> None:
     session = {SESSION: "a-session-of-the-platform-with-33-characters"}
     with listening(place) as (served, address):

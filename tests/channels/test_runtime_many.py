@@ -72,6 +72,7 @@ def test_three_runtimes_share_one_bucket(service: S3Server, tmp_path: Path) -> N
     carried_out(service, tmp_path, 3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_jobs_in_a_bucket_are_taken_once_whoever_dies(service: S3Server, tmp_path: Path) -> None:
     key, bucket = service.key(), service.bucket()
@@ -107,6 +108,7 @@ def test_jobs_in_a_bucket_are_taken_once_whoever_dies(service: S3Server, tmp_pat
     assert len([event for event in told if event["job_id"] == "bad.json"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_jobs_that_can_not_be_deleted_are_told_once_and_hold_up_none(service: S3Server, tmp_path: Path) -> None:
     bucket, place = service.bucket(), Place(tmp_path)

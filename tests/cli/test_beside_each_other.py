@@ -67,6 +67,7 @@ def at_once(shell: Shell, lines: list[str]) -> list[Told]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lines",
     [

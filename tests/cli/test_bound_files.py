@@ -341,19 +341,12 @@ def declaration(way: Way) -> str:
     return f"{env}[teams.command_team.commands.job]\nrun = {json.dumps(list(way.run))}{way.table}\n"
 
 
-_OF_EACH_KIND = (
-    "module with -m",
-    "link to outside",
-    "script named by a path parameter",
-    "sourced file",
-    "document that a script runs",
-    "graph that imports by a name it makes",
-)
+_TWO_KINDS = ("module with -m", "link to outside")
 
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in _OF_EACH_KIND else pytest.mark.slow) for name in WAYS]
+    "name", [pytest.param(name, marks=[] if name in _TWO_KINDS else pytest.mark.slow) for name in WAYS]
 )
 def test_what_was_swapped_while_the_question_was_open_is_asked_about_anew(tmp_path: Path, name: str) -> None:
     way = WAYS[name]

@@ -28,7 +28,9 @@ def run_threads(shell: Shell, session: str) -> set[str]:
     return {str(row[0]) for row in rows if "/" in str(row[0])}
 
 
-@pytest.mark.parametrize(("question", "file"), [(S1_KO, "what-to-do.md"), (S1_EN, "summary-en.md")])
+@pytest.mark.parametrize(
+    ("question", "file"), [(S1_KO, "what-to-do.md"), pytest.param(S1_EN, "summary-en.md", marks=pytest.mark.slow)]
+)
 def test_s1_search_then_analysis_each_approved(shell: Shell, question: str, file: str) -> None:
     begun = shell.process("run", question, "--json")
     assert begun.code == 3

@@ -104,7 +104,7 @@ def test_nobody_completes_what_was_not_asked_yet(tmp_path: Path) -> None:
     assert "so one alone can't set it to completed" in store.do("/todo update 2 completed")["message"]
 
 
-@pytest.mark.parametrize("kept", ["id", "digest"])
+@pytest.mark.parametrize("kept", [pytest.param("id", marks=pytest.mark.slow), "digest"])
 def test_a_digest_from_elsewhere_approves_nothing_in_a_pipe(tmp_path: Path, kept: str) -> None:
     store = Store(tmp_path)
     assert store.shell.run("run", "wipe the store").code == 3

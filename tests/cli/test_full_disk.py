@@ -59,6 +59,7 @@ def hitl(data: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.timeout(400)
 def test_a_full_disk_shows_everything_and_takes_nothing_by_half(small: Path) -> None:

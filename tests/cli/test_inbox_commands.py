@@ -140,6 +140,7 @@ def test_a_vote_that_others_have_to_join_leaves_it_waiting(shell: Shell, tmp_pat
     assert "1 of 2 approvals" in shell.run("inbox").out
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_of_many_at_once_all_but_one_are_told_who_answered(shell: Shell) -> None:
     shell.run("run", "What is the legal cap on a rent increase?", "--json")

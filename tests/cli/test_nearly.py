@@ -122,7 +122,16 @@ def test_an_unknown_word_before_a_session_plans_nothing(shell: Shell) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("words", [["bogus", "s2"], ["bogus s1"], ["--", "bogus", "s1"], ["about", "s1", "and", "s2"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *[
+            pytest.param(words, marks=pytest.mark.slow)
+            for words in (["bogus", "s2"], ["bogus s1"], ["--", "bogus", "s1"])
+        ],
+        ["about", "s1", "and", "s2"],
+    ],
+)
 def test_these_are_questions_though_a_session_is_called_so(shell: Shell, words: list[str]) -> None:
     shell.run("run", "강남구 아파트 시세 조회")
     asked = shell.process(*words)

@@ -85,7 +85,10 @@ def alone(tmp_path: Path) -> Iterator[Alone]:
         end_orphans(found.lock)
 
 
-@pytest.mark.parametrize("line", ["/todo reject {id} no", "/todo skip 2", "/stop"])
+@pytest.mark.parametrize(
+    "line",
+    ["/todo reject {id} no", *[pytest.param(line, marks=pytest.mark.slow) for line in ("/todo skip 2", "/stop")]],
+)
 def test_it_is_asked_about_at_once_and_ended_with_its_step(alone: Alone, line: str) -> None:
     process = command_of(find_orphans(alone.lock))
     question = alone.asked()

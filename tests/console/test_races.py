@@ -127,6 +127,7 @@ def test_a_click_counts_from_when_it_was_made() -> None:
     assert guard.click_decides
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("seed", ["a", pytest.param("b", marks=pytest.mark.slow)])

@@ -80,6 +80,7 @@ async def test_what_was_approved_goes_on_while_another_session_is_shown(tmp_path
         assert c.panel.questions[0].todo_id == "todo_002"
 
 
+@pytest.mark.slow
 @pytest.mark.long
 async def test_sessions_that_only_wait_are_closed_but_for_the_last_ones_and_open_again(tmp_path: Path) -> None:
     async with console(tmp_path, query=CAP) as c:

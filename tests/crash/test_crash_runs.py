@@ -45,6 +45,7 @@ def test_a_power_cut_that_takes_every_checkpoint_loses_nothing_that_the_ledger_k
 
 
 # On a busy machine the command may end as its owner is killed, and then there is nothing to ask: that is tried again.
+@pytest.mark.slow
 @pytest.mark.flaky(reruns=2, only_rerun=["assert 0 >= 1"])
 def test_nothing_starts_while_an_orphaned_command_is_alive(tmp_path: Path) -> None:
     report = crash(tmp_path, "--rounds", "kill", "--at", "command.alive")

@@ -85,6 +85,7 @@ def of(model: ScriptedModel) -> tuple[str, ...]:
     return "--model", "openai:scripted", "--base-url", model.url
 
 
+@pytest.mark.slow
 def test_questions_are_asked_and_graded_with_a_model(tmp_path: Path) -> None:
     with scripted_model([speaks]) as model:
         ran = ask(tmp_path, *of(model), "--save", str(tmp_path / "saved.json"), OPENAI_API_KEY="test-key")

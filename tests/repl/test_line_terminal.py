@@ -171,18 +171,23 @@ def stand(terminal: Terminal) -> None:
             terminal.wait_more(STANDS)
 
 
-@pytest.mark.parametrize(("key", "said"), [("y", "Approved 001"), ("1", "Approved 001"), ("ㅛ", "Approved 001")])
-def test_a_key_alone_approves_the_question_that_stood_there(line: Line, key: str, said: str) -> None:
+@pytest.mark.parametrize("key", [*[pytest.param(key, marks=pytest.mark.slow) for key in "y1"], "ㅛ"])
+def test_a_key_alone_approves_the_question_that_stood_there(line: Line, key: str) -> None:
     terminal = line.terminal(SEARCH)
     stand(terminal)
     terminal.send(f"{key}\r")
-    terminal.wait(said)
+    terminal.wait("Approved 001")
     terminal.wait("s1 is finished.")
     assert terminal.leave() == 0
 
 
 @pytest.mark.parametrize(
-    ("key", "said"), [("n", "1 rejected"), ("ㅜ", "1 rejected"), ("3", "1 rejected"), ("4", "1 skipped")]
+    ("key", "said"),
+    [
+        ("n", "1 rejected"),
+        *[pytest.param(key, "1 rejected", marks=pytest.mark.slow) for key in "ㅜ3"],
+        pytest.param("4", "1 skipped", marks=pytest.mark.slow),
+    ],
 )
 def test_a_key_alone_rejects_or_skips_it(line: Line, key: str, said: str) -> None:
     terminal = line.terminal(SEARCH)

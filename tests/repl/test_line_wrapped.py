@@ -48,6 +48,7 @@ def test_a_prompt_gets_words_whole(line: Line) -> None:
     assert terminal.leave() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_terminal_without_a_cursor_gets_words_whole_too(line: Line) -> None:
     process = spawn(line, "dumb")

@@ -90,6 +90,7 @@ def test_a_rejection_deletes_nothing_and_ends_the_workflow(tmp_path: Path) -> No
     assert not (trial.folder / "reports").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_killed_in_the_middle_of_the_deletion_nothing_is_lost_or_done_twice(tmp_path: Path) -> None:
     trial = Trial(tmp_path, "cleanup")

@@ -123,6 +123,7 @@ async def test_the_whole_history_comes_with_a_fork_under_its_own_name(ann: Perso
     assert seen.questions[0].todo_id == BACK_UP
 
 
+@pytest.mark.slow
 @pytest.mark.long
 async def test_a_fork_of_a_long_session_has_its_todos(ann: Person, data: Path) -> None:
     await ann.say("s1", *[f"/todo priority {VERIFY} {p}" for p in ("high", "low") * 102])
@@ -142,6 +143,7 @@ async def test_a_session_that_is_open_can_be_forked_and_exported(ann: Person, tm
         assert (await ann.say(name)).questions[0].todo_id == COUNT
 
 
+@pytest.mark.slow
 @pytest.mark.long
 async def test_a_fork_of_a_fork_knows_what_both_did(ann: Person) -> None:
     first = await waiting(ann, "s1", COUNT)

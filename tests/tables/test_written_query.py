@@ -94,7 +94,7 @@ def test_nothing_else_can_be_read(folder: Path, sql: str) -> None:
     "sql",
     [
         "SELECT length(repeat('x', 100000000) || city) FROM cities, range(100)",
-        "SELECT repeat('x', 300000000) FROM cities",
+        pytest.param("SELECT repeat('x', 300000000) FROM cities", marks=pytest.mark.slow),
         "WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t",
     ],
 )

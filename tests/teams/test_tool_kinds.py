@@ -88,6 +88,7 @@ async def test_a_langchain_tool_is_a_team(tmp_path: Path, kind: str) -> None:
     assert progress.lines == ["computing"]
 
 
+@pytest.mark.slow
 async def test_an_asynchronous_tool_and_a_class_of_ones_own(tmp_path: Path) -> None:
     found = await ran(team(tmp_path, "search"), tmp_path, "a lamp")
     assert found.data == {"value": [{"name": "a lamp", "price": 3}]}

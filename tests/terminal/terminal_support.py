@@ -188,6 +188,7 @@ class Terminal:
 
 
 CTRL_G = "\x07"
+DOWN = "\x1b[B"
 F6 = "\x1b[17~"
 PAGE_DOWN = "\x1b[6~"
 

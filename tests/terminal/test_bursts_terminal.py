@@ -18,7 +18,14 @@ def waits(data: Path) -> bool:
     return bool(shown(data, "s1")["todos"][0]["status"] == "waiting_approval")
 
 
-@pytest.mark.parametrize("text", ["hello\r/todo approve\r", "\r/todo approve\r", "/todo approve\r", f"{CTRL_G}1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hello\r/todo approve\r",
+        *[pytest.param(text, marks=pytest.mark.slow) for text in ("\r/todo approve\r", "/todo approve\r")],
+        f"{CTRL_G}1",
+    ],
+)
 def test_nothing_in_a_burst_is_sent_or_decides(tmp_path: Path, text: str) -> None:
     with Terminal(tmp_path, SIZE, "--workspace", str(EXAMPLE), RISE) as terminal:
         terminal.see("6 Details")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from terminal_support import EXAMPLE, Terminal, shown
+from terminal_support import CTRL_G, DOWN, EXAMPLE, Terminal, shown
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 LARGE = pytest.param((120, 40), marks=pytest.mark.slow)
@@ -34,6 +34,10 @@ def test_s2_words_add_an_analysis(tmp_path: Path, size: tuple[int, int]) -> None
     with Terminal(tmp_path, size, "--workspace", str(EXAMPLE), "강남구 아파트 시세 조회") as terminal:
         terminal.see("Approve 001?")
         terminal.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
+        terminal.see("Proposed", "1 of 2")
+        terminal.keys(CTRL_G)
+        terminal.see("┏━ Approve 001?")
+        terminal.keys(DOWN)
         terminal.decide("1", "Change the plan? · 2 of 2")
         terminal.decide("1", "Approve 001?")
         terminal.decide("1", "Approve 002?")
