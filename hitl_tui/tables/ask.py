@@ -13,7 +13,7 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.engine import Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.links import bare_form, names_of
-from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun
+from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, TableQuery
 from hitl_tui.tables.words import is_past, lexicon, likeness, tokens, words_of
@@ -68,6 +68,8 @@ class Answer:
         versions: other tables with the same columns that the question may mean, too.
         total: how many rows there are of a list that is cut.
         beside: the row, or the group of rows, that has most or least where that is another one.
+        second: what came of a second question of the same sentence, of the same rows.
+        unasked: a second question that wasn't read.
     """
 
     mapped: Mapped | None = None
@@ -82,6 +84,8 @@ class Answer:
     versions: tuple[Mapped, ...] = ()
     total: int = 0
     beside: Result | None = None
+    second: Answer | None = None
+    unasked: str = ""
 
     @property
     def empty(self) -> bool:
@@ -158,11 +162,40 @@ def _is_of_another(best: Mapped, ranked: Sequence[Mapped]) -> bool:
 
 
 def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
-    """Return how a question reads, and what that gives.
+    """Return how a question reads, and what that gives; of two in one sentence each.
 
     Raises:
         TableError: DuckDB can't be started.
     """
+    answer, both = _asked(question, files, before), halves(question)
+    if both is None or (answer.mapped and answer.result and not _leaves_out(answer.mapped.query)):
+        return answer
+    first = _asked(both[0], files, before)
+    if first.mapped is None or first.empty:
+        return answer
+    second = _of_same_rows(both[1], first.mapped)
+    return replace(first, second=None if second.empty else second, unasked=both[1] if second.empty else "")
+
+
+def _leaves_out(query: TableQuery) -> bool:
+    """Whether a query of a sentence with two questions, one of them for a figure of several rows, is only one."""
+    return query.shape in ("rows", "groups", "figure") and not query.limit
+
+
+def _of_same_rows(question: str, first: Mapped) -> Answer:
+    """Return what comes of the second question of a sentence: what it doesn't name itself is that of the first."""
+    files, before = [first.table.file], first.query
+    alone = read(question, files)
+    if alone.mapped is None or alone.why or alone.mapped.query.filters:
+        return _asked(question, files, before)
+    query = replace(alone.mapped.query, filters=before.filters)
+    if before.aggregate and before.measure and query.group and not query.measure:
+        figure = Reader(question, first.table, False).figure_of(before.measure)
+        query = replace(query, measure=before.measure, aggregate=figure)
+    return _with_rows(replace(alone, mapped=replace(alone.mapped, query=query)))
+
+
+def _asked(question: str, files: Sequence[TableFile], before: TableQuery | None) -> Answer:
     answer = read(question, files, before)
     if answer.mapped is None or (answer.why and not answer.likely):
         return answer

@@ -35,6 +35,8 @@ from hitl_tui.tables.words import (
 )  # fmt: skip
 
 _AGGREGATES = ("average", "median", "deviation", "distinct", "count", "sum")
+_WORKED = ("average", "median", "sum", "deviation")
+"""Figures of several rows, other than how many there are."""
 _CHOICES = 3
 """Columns, and readings of a value, that are tried for each place of a query."""
 _MOST_READINGS = 24
@@ -55,8 +57,9 @@ _SUBJECT = re.compile(
 """What an English verb follows."""
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""
-_SECOND = re.compile(r"\band\s+(?:which|who|what|when|where|how)\b|그리고|(?<=[가-힣])[고며],?\s", re.I)
-"""Where a second question may begin."""
+_ASKING = r"(?:which|who|whom|what|when|where|how)\b"
+_SECOND = re.compile(rf",?\s+and\s+(?={_ASKING})|,?\s+그리고\s+|(?<=[가-힣])[고며],?\s+", re.I)
+"""What stands between two questions in one sentence, or may."""
 _BOUNDS = ("lt", "le", "gt", "ge")
 _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
 """What compares, whatever stands beside it: "over" and "after" may not."""
@@ -797,7 +800,7 @@ class Reader:
         within = column.low == column.high and {column.first_month, column.last_month} <= months
         return len(months) == 1 and (within or months <= months_of(self.table.stem))
 
-    def _figure_of(self, measure: str) -> str:
+    def figure_of(self, measure: str) -> str:
         """Return how values of a column become one: as is said, else summed where that makes sense."""
         said = self.aggregate
         if not measure:
@@ -838,7 +841,7 @@ class Reader:
                 ends = one.values
             if ends and figure:
                 query = replace(
-                    base, shape="change", aggregate=self._figure_of(figure), measure=figure, group=one.column,
+                    base, shape="change", aggregate=self.figure_of(figure), measure=figure, group=one.column,
                     part=part, filters=rest, ends=ends,
                 )  # fmt: skip
                 yield self._reading(
@@ -941,7 +944,7 @@ class Reader:
                 limit=limit,
             )  # fmt: skip
             grouped = replace(
-                base, shape="groups", aggregate=self._figure_of(figure), measure=figure, group=entity, order=order,
+                base, shape="groups", aggregate=self.figure_of(figure), measure=figure, group=entity, order=order,
                 limit=limit,
             )  # fmt: skip
             both = groups and grouped.aggregate == "sum" and not self.has("sum")
@@ -1001,7 +1004,7 @@ class Reader:
         for group, n in self._each():
             how_much = self.has("how_much") and not self.has("count")
             figure = "" if measure == group else measure or (self.default_measure() if how_much else "")
-            aggregate = self.aggregate or ("sum" if how_much and not figure else self._figure_of(figure))
+            aggregate = self.aggregate or ("sum" if how_much and not figure else self.figure_of(figure))
             figure = "" if aggregate == "count" else figure or self.default_measure()
             if aggregate == "count" and (many := self.quantity()):
                 aggregate, figure = "sum", many
@@ -1024,7 +1027,7 @@ class Reader:
         for one in base.filters:
             texts = {str(value).casefold() for value in one.values}
             if one.op == "is" and len(texts) > 1 and (self.aggregate or measure):
-                aggregate = self.aggregate or self._figure_of(measure)
+                aggregate = self.aggregate or self.figure_of(measure)
                 figure = measure
                 if aggregate == "count":
                     figure = self.quantity()
@@ -1199,15 +1202,19 @@ class Reader:
             figure = measure or before.measure
             return replace(
                 query, shape="change", group=old.column, part="year" if old.op == "year" else "", ends=ends,
-                aggregate=self._figure_of(figure), measure=figure, columns=(), order="", limit=0,
+                aggregate=self.figure_of(figure), measure=figure, columns=(), order="", limit=0,
                 filters=tuple(one for one in query.filters if not self.is_time(one.column)),
             )  # fmt: skip
         said = self.aggregate
+        if said in _WORKED and not added and not measure and not query.limit and query.shape in ("rows", "groups"):
+            figure = self._figure_among(before)
+            listed = replace(query, group="", part="", columns=(), order="")
+            return replace(listed, shape="figure", aggregate=said, measure=figure) if figure else None
         if measure and query.shape != "share":
             columns = tuple(measure if name == before.measure else name for name in query.columns)
             aggregate = query.aggregate
             if aggregate in ("", "count") and query.shape != "rows":
-                aggregate = self._figure_of(measure)
+                aggregate = self.figure_of(measure)
             query = replace(query, measure=measure, aggregate=aggregate, columns=columns)
         if said and said != query.aggregate and (query.measure or said == "count"):
             if query.shape == "groups" and any(one.column == query.group for one in added):
@@ -1220,12 +1227,21 @@ class Reader:
         if self.superlative and query.order:
             query = replace(query, order="desc" if self.descending else "asc")
         for group, _ in self._each():
-            aggregate = query.aggregate or self._figure_of(query.measure)
+            aggregate = query.aggregate or self.figure_of(query.measure)
             query = replace(query, shape="groups", group=group, part="", aggregate=aggregate, order="desc", limit=0)
         alone = [one for one in added if one.column == query.group and len(one.values) == 1]
         if query.shape in ("groups", "change") and alone:
             query = replace(query, shape="figure", group="", part="", order="", limit=0, ends=())
         return query
+
+    def _figure_among(self, listed: TableQuery) -> str:
+        """Return the column of figures of rows that were listed: what they are chosen by, or what was shown of them."""
+        fixed = {one.column for one in listed.filters if one.op in ("is", "none", "empty")}
+        made = [one.column for one in listed.filters if one.column in {pair.column.name for pair in self.table.pairs}]
+        figures = {column.name for column in self.figures()} - fixed
+        summed = {name for name in figures.union(made) if self.additive(name) or len(figures) == 1}
+        shown = [name for name in (listed.measure, *made, *listed.columns) if name in summed]
+        return next(iter(shown or (summed if len(summed) == 1 else ())), "")
 
     # ------------------------------------------------------------------------------------------------------- rating
 
@@ -1307,8 +1323,7 @@ class Reader:
         if joint is None:
             return False
         best = {start < joint.start() for name in ("top", "bottom") for start, _ in self.operations.get(name, ())}
-        worked = ("average", "median", "sum", "deviation")
-        figures = {start < joint.start() for name in worked for start, _ in self.operations.get(name, ())}
+        figures = {start < joint.start() for name in _WORKED for start, _ in self.operations.get(name, ())}
         return len(best) == len(figures) == 1 and best != figures
 
     def _uncompared(self, query: TableQuery) -> bool:
@@ -1457,6 +1472,16 @@ def _number(token: Token) -> float | None:
         return token.number
     ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th|등[석실]?)", token.text)
     return float(ordinal[1]) if ordinal else token.number if token.kind == "year" else None
+
+
+def halves(question: str) -> tuple[str, str] | None:
+    """Return the two questions of a sentence of which the second asks for one figure of what the first asks for."""
+    joint = _SECOND.search(question)
+    parts = (question[: joint.start()], question[joint.end() :]) if joint else ()
+    if not all(re.search(_ASKING, part, re.I) or any(is_question_word(t.text) for t in tokens(part)) for part in parts):
+        return None
+    worked = any(lexicon().operations[name].search(part) for name in _WORKED for part in parts)
+    return (parts[0], parts[1]) if worked and len(parts) == 2 else None
 
 
 def before_table_noun(question: str) -> list[str]:

@@ -129,4 +129,5 @@ def test_what_is_left_of_what_was_granted(tmp_path: Path, question: str, expecte
 def test_who_owes_how_much_names_nobody_who_owes_nothing(tmp_path: Path) -> None:
     answer = asked(tmp_path, FEES, "who still owes fees, and how much altogether?")
     assert answer.result is not None, answer
-    assert {row[0] for row in answer.result.rows} == {"Bob", "Cem"}
+    names = answer.result.names.index("Player")
+    assert {row[names] for row in answer.result.rows} == {"Bob", "Cem"}

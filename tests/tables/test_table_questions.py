@@ -749,15 +749,3 @@ def test_a_list_that_is_cut_says_how_many_there_are(tmp_path: Path) -> None:
 def test_a_bound_that_no_query_has_is_not_dropped(tmp_path: Path, question: str) -> None:
     written(tmp_path, "물건.csv", LENT)
     assert asked(written(tmp_path, "visits.csv", "player,visits\nAnn,3\nBo,9\n"), question).result is None
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "what is the average of units, and which product has the fewest in sales.csv?",
-        "which product has the most units and what is the average of units in sales.csv?",
-        "sales.csv에서 units 평균은 얼마고 가장 적은 product는 뭐야?",
-    ],
-)
-def test_a_figure_of_all_and_what_has_least_are_two_questions(folder: Path, question: str) -> None:
-    assert asked(folder, question).result is None

@@ -53,13 +53,18 @@ def brief(answer: Answer, language: str) -> Brief:
         *rest,
         *notes(mapped, language),
         *_beside(answer, language),
+        *_second(answer, language),
         *versions(answer, language),
     ]
     read = say(language, "이렇게 읽었습니다", "Read as")
-    words = f"{read}: {described(mapped.query, mapped.table, language)}"
+    asked = [(mapped.query, answer.sql)]
+    if answer.second and answer.second.mapped:
+        asked.append((answer.second.mapped.query, answer.second.sql))
+    words = f"{read}: {' / '.join(described(query, mapped.table, language) for query, _ in asked)}"
+    queries = ";\n".join(sql for _, sql in asked)
     return Brief(
         answer="\n".join([*lines, "", f"*{literal(words)}*"]),
-        evidence=(Block(f"**{say(language, '실행한 질의', 'The query that ran')}**\n\n```sql\n{answer.sql}\n```"),),
+        evidence=(Block(f"**{say(language, '실행한 질의', 'The query that ran')}**\n\n```sql\n{queries}\n```"),),
     )
 
 
@@ -79,6 +84,14 @@ def notes(mapped: Mapped, language: str) -> list[str]:
         )
         for said in mapped.assumed
     ]
+
+
+def _second(answer: Answer, language: str) -> list[str]:
+    """Return what came of a second question of the sentence, or that nothing did."""
+    if answer.unasked:
+        said = literal(answer.unasked)
+        return ["", say(language, f"답하지 않음: “{said}”", f"Not answered: “{said}”")]
+    return ["", *outcome(answer.second, language)] if answer.second else []
 
 
 def _beside(answer: Answer, language: str) -> list[str]:
