@@ -286,6 +286,45 @@ def test_a_word_that_is_nearly_there_is_offered(folder: Path) -> None:
     assert hits.passages[0].line == 3
 
 
+@pytest.mark.parametrize(
+    ("question", "nearly"),
+    [
+        ("주차증은 어디서 받아?", ()),
+        ("주차중은 어디서 받아?", (("주차중", "주차증"),)),
+        ("주차장은 어디서 받아?", (("주차장", "주차증"),)),
+        ("야영장은 어디서 받아?", ()),
+    ],
+)
+def test_a_korean_word_that_is_nearly_there_is_offered(
+    folder: Path, question: str, nearly: tuple[tuple[str, str], ...]
+) -> None:
+    (folder / "안내.md").write_text("# 방문 안내\n\n주차증은 정문 경비실에서 받는다.\n", encoding="utf-8")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query(question)
+    assert hits.nearly == nearly
+    if nearly:
+        assert hits.passages[0].line == 3
+
+
+@pytest.mark.parametrize(
+    ("question", "unsaid"),
+    [
+        ("What do we pay the gardener Edwin Marsh?", ("pay",)),
+        ("What tools does the gardener Edwin Marsh keep in the shed?", ()),
+    ],
+)
+def test_what_the_only_passage_does_not_say_is_named(folder: Path, question: str, unsaid: tuple[str, ...]) -> None:
+    (folder / "people.md").write_text("# People\n\nThe gardener Edwin Marsh keeps his tools in the shed.\n")
+    (folder / "fees.md").write_text("# Fees\n\nStudents pay half of the membership fee.\n")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query(question)
+    assert ([one.path for one in hits.passages], hits.unsaid) == (["people.md"], unsaid)
+    text = make_report(question, hits, {**NOTHING, "searched": 2}).text
+    assert ("Not in this passage: pay." in text) == bool(unsaid)
+
+
 def test_packed_manual_pages_are_read(folder: Path) -> None:
     page = ".TH WUMP 6\n.SH OPTIONS\n.TP\n.B \\-a\nSpecifies the number of \\fIarrows\\fR; the default is five.\n"
     (folder / "wump.6.gz").write_bytes(gzip.compress(page.encode()))

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import sqlite3
+import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +21,7 @@ from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
-from hitl_tui.teams.search.query_terms import Term, parse_question, with_near
+from hitl_tui.teams.search.query_terms import Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
 MAX_PASSAGE_CHARS = 600
@@ -36,6 +37,8 @@ _NAME_SAYS, _UNNAMED = 0.95, 0.4
 """From where on a word is a name, and what a window loses that has none of those in a question."""
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
+_CARRIES = 0.39
+"""How much a word says at least that has to stand in the only passage there is, or is named: "pay"."""
 _LIKE, _SAID, _MORE_SAID, _WHOLE, _ABSENT, _EVEN = 17.5, 0.75, 2.16, 1.23, -2.11, -3.68
 _FAR, _NEAR, _SURE, _CERTAIN = -2.0, -0.45, 0.2, 1.5
 _MOST_FAR = 2
@@ -54,6 +57,9 @@ _FEW_SUBJECTS, _MEANT_SO = 3, 0.45
 _SAMPLED, _HARDLY = 100, 0.05
 """Windows of which the language is looked at, and the share of them that counts as none."""
 _NEARLY = 0.6
+_SYLLABLES = 3
+"""Of a Korean word that may be misspelt, at least."""
+_RUN = re.compile("[가-힣]+")
 _SOUNDING, _EVERY_DAY = 3, 0.3
 """Words that a Korean word may be at most, and what one says at most that it can't be."""
 _UNLIKE = 0.05
@@ -114,6 +120,7 @@ class SearchHits:
         nearly: words that stand nowhere, each with one of the documents that is written nearly like it.
         far: what comes nearest where nothing speaks of it.
         foreign: nothing sure was found, and the documents are in another language than the question.
+        unsaid: words that say what is asked and that the only passage doesn't have.
     """
 
     passages: tuple[Passage, ...]
@@ -125,11 +132,12 @@ class SearchHits:
     counted: Listed | None = None
     far: tuple[Passage, ...] = ()
     foreign: bool = False
+    unsaid: tuple[str, ...] = ()
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
         """Return what `asdict` made JSON of, also by a version that kept more."""
-        some = {key: tuple(Passage(**passage) for passage in kept[key]) for key in ("passages", "far")}
+        some: dict[str, Any] = {key: tuple(Passage(**passage) for passage in kept[key]) for key in ("passages", "far")}
         known = {key: value for key, value in kept.items() if key in cls.__slots__}
         return cls(**{**known, **some, "counted": Listed(**kept["counted"]) if kept["counted"] else None})
 
@@ -212,13 +220,14 @@ def ask(
         part: it is only some words of a question: what merely comes near these answers nothing.
     """
     terms = parse_question(question, lambda word: _sounding(db, word), lambda word: _written(db, word))
+    terms, misspelt = _misspelt(db, question, terms)
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     asked = _Asked(question, terms, _found(db, terms, named), windows)
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
-    nearly = {word: near for word, near in spelt if near and near != word.casefold()}
+    nearly = misspelt | {word: near for word, near in spelt if near and near != word.casefold()}
     gone = [t for t in absent if not (t.korean and ends_as_predicate(t.surface))]
     missing = tuple(term.surface for term in gone if term.surface not in nearly and not term.part)
     hits = SearchHits((), tuple(t.surface for t in terms), missing, searched(db), nearly=tuple(nearly.items()))
@@ -257,7 +266,20 @@ def ask(
     weak = rows or unsure
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
-    return replace(hits, passages=tuple(passages), weak=weak)
+    unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
+    return replace(hits, passages=tuple(passages), weak=weak, unsaid=tuple(w for w in unsaid if w not in missing))
+
+
+def _unsaid(asked: _Asked, passage: Passage) -> tuple[str, ...]:
+    """Return the words that say what is asked and that a passage doesn't have; Korean verbs needn't stand there."""
+    tokens = f" {index_tokens(f'{_title(passage.path)} {passage.heading} {passage.text}')} "
+    return tuple(
+        term.surface
+        for term in asked.terms
+        if term.telling >= _CARRIES and not (asked.has(tokens, term) or term.part or term.surface[0].isdigit())
+        if not (term.korean and (len(term.surface) == 1 or ends_as_predicate(term.surface)))
+        if not _is_predicate(term, asked.text)
+    )
 
 
 def _apart(asked: _Asked, best: Sequence[_Window]) -> bool:
@@ -403,6 +425,30 @@ def _written_like(db: sqlite3.Connection, word: str) -> str:
     )
     near = process.extractOne(word, [row[0] for row in rows], scorer=fuzz.ratio, score_cutoff=86)
     return near[0] if near else ""
+
+
+def _misspelt(
+    db: sqlite3.Connection, question: str, terms: tuple[Term, ...]
+) -> tuple[tuple[Term, ...], dict[str, str]]:
+    """Return the terms with Korean words in one piece where the documents have one that is written nearly like it."""
+    nearly: dict[str, str] = {}
+    for word in whole_words(question):
+        if len(word) < _SYLLABLES or not has_korean(word) or _written(db, word):
+            continue
+        rows = db.execute(
+            "SELECT parts FROM windows WHERE id IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",
+            (_quoted(phrase_tokens(word[:2])), _COMPARED),
+        )
+        said = {run[: len(word)] for (parts,) in rows for run in _RUN.findall(parts) if run.startswith(word[:2])}
+        if near := next((one for one in sorted(said) if _one_letter_apart(word, one)), ""):
+            nearly[word] = near
+            terms = (*(t for t in terms if not (t.korean and t.surface in word)), whole_term(word))
+    return terms, nearly
+
+
+def _one_letter_apart(word: str, other: str) -> bool:
+    one, two = (unicodedata.normalize("NFD", text) for text in (word, other))
+    return len(one) == len(two) and sum(a != b for a, b in zip(one, two, strict=True)) == 1
 
 
 def _with_nearly(db: sqlite3.Connection, asked: _Asked, nearly: Mapping[str, str], named: Sequence[int]) -> _Asked:

@@ -251,6 +251,11 @@ def _run(text: str) -> str:
     return " ".join(run_tokens(text))
 
 
+def whole_term(word: str) -> Term:
+    """Return a Korean word as a term in one piece."""
+    return Term(word, 1.0, (Form(_run(word)),), korean=True)
+
+
 def with_near(term: Term, words: Sequence[tuple[str, float]]) -> Term:
     """Return a term with words of the documents that stand for it, each with how well."""
     return replace(term, forms=_distinct([*term.forms, *(Form(_phrase(word), weight) for word, weight in words)]))
