@@ -29,6 +29,8 @@ Say = Callable[[Sequence[str]], None]
 
 _KEYS: Mapping[str, str] = {Verdict.APPROVE: "y, 1", Verdict.REJECT: "n, n REASON, 3", Verdict.SKIP: "4"}
 """Keys that, sent alone, answer the only question there is."""
+_NUMBERED: Mapping[str, str] = {Verdict.APPROVE: "y {}", Verdict.REJECT: "n {}, n {} REASON", Verdict.SKIP: "4 {}"}
+"""The same where several are open, with the number that the question was printed under."""
 _TOLD = frozenset({"started", "finished", "failed", "line", "note"})
 
 
@@ -62,6 +64,7 @@ class Announcer:
         self._fits = fits
         self._shown: set[str] = set()
         self._open = 0
+        self._numbers: dict[str, int] = {}
         self._long: set[str] = set()
         self._armed: set[str] = set()
         self._armed_before: frozenset[str] = frozenset()
@@ -89,11 +92,10 @@ class Announcer:
         for number, question in enumerate(snapshot.questions, start=1):
             if (left or question.id not in self._shown) and _whole(question, snapshot):
                 self._shown.add(question.id)
-                place = place_of(number, total)
-                keys = _KEYS if self._fits is not None and total == 1 else {}
-                lines = question_lines(question, place, str, bound=self._bound, keys=keys, files=files)
+                self._numbers[question.id] = number
+                lines = self._lines(question, place_of(number, total), number if total > 1 else 0, files)
                 self._say(["", *lines])
-                self._arm(question.id, lines)
+                self._arm(question.id)
                 if self._showing is not None:
                     self._showing(question.id)
         answer = answer_of(snapshot)
@@ -102,6 +104,28 @@ class Announcer:
             new = "" if self._bound else news_of(answer, self._answer)
             self._say([*answer_lines(new or answer, rendered=not self._bound), "", translate(standing(snapshot))])
             self._answer = answer
+
+    def _lines(self, question: Question, place: str, number: int, files: Mapping[str, FilePreview | None]) -> list[str]:
+        """Return a question with the keys that answer it, where any does."""
+
+        def with_keys(*without: str) -> list[str]:
+            offered = {v: k.format(number, number) for v, k in (_NUMBERED if number else _KEYS).items()}
+            keys = {v: k for v, k in offered.items() if self._fits is not None and v not in without}
+            return question_lines(question, place, str, bound=self._bound, keys=keys, files=files)
+
+        lines = with_keys()
+        if self._fits is None or question.risk is not Risk.HIGH or self._fits(lines):
+            return lines
+        self._long.add(question.id)
+        return with_keys(Verdict.APPROVE)
+
+    def numbered(self, number: int, snapshot: Snapshot) -> list[Question]:
+        """Return the open questions that were printed under a number: mostly one."""
+        return [question for question in snapshot.questions if self._numbers.get(question.id) == number]
+
+    def number_of(self, question: Question) -> int:
+        """Return the number that a question was printed under; 0 before that."""
+        return self._numbers.get(question.id, 0)
 
     def _decided(self, snapshot: Snapshot) -> None:
         """Say in a sentence each who decided what, and what became of a TODO without its team saying so."""
@@ -139,24 +163,26 @@ class Announcer:
         self._before = self._earlier | self._shown
         self._armed_before = frozenset(self._armed)
 
-    def _arm(self, question_id: str, lines: Sequence[str]) -> None:
+    def _arm(self, question_id: str) -> None:
         """Let a single key answer a question once it has stood on the terminal for a while.
 
         The loop's own timer says when: a key that came while the loop was busy is taken before the timer is.
         """
         if self._fits is None:
             return
-        if not self._fits(lines):
-            self._long.add(question_id)
         asyncio.get_running_loop().call_later(ARM_AFTER + PRINTED, self._armed.add, question_id)
 
-    def why_not_by_key(self, question: Question) -> str:
+    def why_not_by_key(self, question: Question, verdict: str) -> str:
         """Return why the key that was sent just now doesn't answer a question; empty where it does."""
         if question.id not in self._armed_before:
-            return Message("{} wasn't there yet when you typed that.", step_name(question.name))
-        if question.risk is Risk.HIGH and question.id in self._long:
-            return Message("{} doesn't fit on the screen, so a key alone doesn't approve it.", step_name(question.name))
+            return Message("That was typed before {} was shown; type it again.", step_name(question.name))
+        if verdict == Verdict.APPROVE and not self.approved_by_key(question):
+            return Message("{} doesn't fit on the screen: scroll up and read it first.", step_name(question.name))
         return ""
+
+    def approved_by_key(self, question: Question) -> bool:
+        """Return whether a key alone may approve a question that was printed: it stood on the screen whole."""
+        return question.id not in self._long
 
     def known(self) -> frozenset[str]:
         """Return the ids of the questions that had been shown when the line that was just sent was begun."""

@@ -23,7 +23,6 @@ from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
-from hitl_tui.core.messages import joined as one_message
 from hitl_tui.core.names import step_name, typed_command
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
@@ -64,8 +63,6 @@ from hitl_tui.wording.trust_rows import trust_rows
 
 DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
-_NAMED = 3
-"""So many questions are named where a key can't say which one it answers."""
 _QUESTION = 72
 """Characters of a starter's question in the list: a line of a narrow terminal."""
 _NAMES_SESSIONS = ("/open", "/delete")
@@ -78,6 +75,8 @@ KEYS = {
 """What a key alone says at a question: the console's numbers, too; a Korean keyboard sends jamo for the letters."""
 _REFUSED = re.compile(rf"\s*(?:n|N|{JAMO['n']})[\s:,]+(\S.*)", re.DOTALL)
 """A rejection with its reason, as people type it where a key alone rejects."""
+_NUMBERED = re.compile(rf"\s*(y|Y|n|N|{JAMO['y']}|{JAMO['n']}|[134])\s+([1-9][0-9]?)(?:[\s:,]+(\S.*))?\s*", re.DOTALL)
+"""A key and the number of one of several questions, with a reason where the key takes one."""
 _OPTIONAL = re.compile(r"\[[^\]]*\]|\bREASON\b")
 _PLACE = re.compile(r"\b[A-Z]{3,}\b|…")
 
@@ -160,8 +159,16 @@ class LineSession:
         followed = "" if self._session.owned else f" · {follower_words(seen)}"
         if self._session.setup.read_only:
             followed = _(" · read-only")
-        keys = _("y approve · n reject") if self._fits is not None and len(seen.questions) == 1 else ""
+        keys = self._keys(seen.questions) if self._fits is not None else ""
         return joined(seen.session_id, mode_words(seen.mode), f"{status_of_session(seen)}{followed}", keys, "/help")
+
+    def _keys(self, questions: Sequence[Question]) -> str:
+        """Return the keys that answer the questions that are open."""
+        if len(questions) > 1:
+            return _("y N approve · n N reject")
+        if questions and self._announcer.approved_by_key(questions[0]):
+            return _("y approve · n reject")
+        return _("n reject") if questions else ""
 
     def hint(self, line: str) -> str:
         """Return what an answer that is being typed would send, and as what type; empty for any other line."""
@@ -266,14 +273,8 @@ class LineSession:
         """Carry one line out; return whether to go on."""
         if not line.strip():
             return True
-        if self._session is not None and self._session.snapshot.questions:
-            if verdict := KEYS.get(source.key):
-                line = self._by_key(verdict, self._session.snapshot)
-            elif self._fits is not None and line.strip() in KEYS:
-                said = line.strip()
-                raise BadInput(Message('"{}" came before the question, or all at once with more; type it again.', said))
-            elif self._fits is not None and (refused := _REFUSED.fullmatch(line)):
-                line = f"{self._by_key('reject', self._session.snapshot)} {refused[1]}"
+        if self._session is not None and (self._session.snapshot.questions or self._fits is not None):
+            line = self._decided(line, source.key, self._session.snapshot)
         if not is_command(line):
             await (self._give(line) if self._session else self._at_home(line))
             return True
@@ -300,21 +301,48 @@ class LineSession:
             await self._give(line)
         return True
 
-    def _by_key(self, verdict: str, snapshot: Snapshot) -> str:
-        """Return the command that a single key stands for at the question.
+    def _decided(self, line: str, key: str, snapshot: Snapshot) -> str:
+        """Return the command that a line stands for at the questions that are open; any other line as it is.
+
+        Args:
+            line: the line.
+            key: the key that it is, pressed alone; empty for a line that was typed.
+            snapshot: the session.
 
         Raises:
-            BadInput: several are open, it wasn't there yet when the key was pressed, or it takes more than a key.
+            BadInput: it doesn't say which question, wasn't typed at it, or the question takes more.
         """
-        question = snapshot.questions[0]
-        commands = question.commands
+        asked = snapshot.questions
+        if asked and (verdict := KEYS.get(key)):
+            if len(asked) == 1:
+                return self._by_key(verdict, asked[0], snapshot)
+            number = self._announcer.number_of(asked[0]) or 1
+            said = Message("{} questions are open, so say which one.", len(asked))
+            raise BadInput(said, help=Message("{} {} answers the first of them.", key, number))
+        if self._fits is not None and line.strip() in KEYS:
+            said = Message('"{}" was typed before the question was shown, or all at once with more.', line.strip())
+            raise BadInput(said, help=Message("Type it again.") if asked else Message("Type it again at a question."))
+        if not asked or self._fits is None:
+            return line
+        if len(asked) > 1 and (named := _NUMBERED.fullmatch(line)):
+            verdict, found = KEYS[named[1].lower()], self._announcer.numbered(int(named[2]), snapshot)
+            if len(found) == 1 and (not named[3] or verdict != "approve"):
+                return f"{self._by_key(verdict, found[0], snapshot)} {named[3] or ''}".strip()
+        elif refused := _REFUSED.fullmatch(line):
+            return f"{self._by_key('reject', asked[0], snapshot)} {refused[1]}"
+        return line
+
+    def _by_key(self, verdict: str, question: Question, snapshot: Snapshot) -> str:
+        """Return the command that a key stands for at a question.
+
+        Raises:
+            BadInput: it wasn't there yet when the key was pressed, or it takes more.
+        """
         lone = sum(one.kind is Kind.PROPOSAL for one in snapshot.questions) == 1
-        help = one_message([_way(one, verdict, lone=lone) for one in snapshot.questions[:_NAMED]])
-        if len(snapshot.questions) > 1:
-            raise BadInput(Message("{} questions are open, so name one.", len(snapshot.questions)), help=help)
-        if why := self._announcer.why_not_by_key(question):
+        help = _way(question, verdict, lone=lone)
+        if why := self._announcer.why_not_by_key(question, verdict):
             raise BadInput(why, help=help)
-        command = _OPTIONAL.sub("", commands.get(verdict, "")).strip()
+        command = _OPTIONAL.sub("", question.commands.get(verdict, "")).strip()
         if not command or _PLACE.search(command):
             raise BadInput(Message("{} takes more than a key.", step_name(question.name)), help=help)
         return command

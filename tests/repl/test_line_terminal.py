@@ -214,7 +214,7 @@ def test_a_pasted_key_decides_nothing(line: Line) -> None:
     terminal.wait("> y")
     stand(terminal)
     terminal.send("\r")
-    terminal.wait('"y" came before the question, or all at once with more; type it again.')
+    terminal.wait('"y" was typed before the question was shown, or all at once with more')
     assert "Approved" not in terminal.text
     assert terminal.leave() == 0
     assert line.pipe("", "--line", "--session", "s1")[0] == 3
@@ -229,7 +229,7 @@ def test_a_key_typed_before_the_question_decides_nothing(line: Line) -> None:
     terminal.wait("Approve 003?")
     stand(terminal)
     terminal.send("\r")
-    terminal.wait("003 wasn't there yet when you typed that")
+    terminal.wait("That was typed before 003 was shown; type it again")
     terminal.send("y\r")
     terminal.wait("Approved 003")
     assert terminal.leave() == 0
@@ -259,4 +259,21 @@ def test_a_source_of_the_answer_opens_in_the_editor_and_nothing_is_printed_over_
     terminal.wait("opened +")
     terminal.paste("words\r")
     terminal.wait("got words")
+    assert terminal.leave() == 0
+
+
+def test_a_key_with_its_number_answers_one_of_several_questions(line: Line) -> None:
+    terminal = line.terminal(SEARCH)
+    stand(terminal)
+    terminal.send("also search for the notice period\r")
+    terminal.wait("y 2 or /proposal accept")
+    with contextlib.suppress(pexpect.TIMEOUT):
+        while True:
+            terminal.wait_more(STANDS)
+    terminal.send("y\r")
+    terminal.wait("2 questions are open, so say which one")
+    terminal.send("n 2 not now\r")
+    terminal.wait("Rejected")
+    terminal.send("y\r")
+    terminal.wait("Approved 001")
     assert terminal.leave() == 0
