@@ -31,7 +31,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, translate
 from hitl_tui.wording.history_rows import todo_rows
-from hitl_tui.wording.status_words import number_of, status_words
+from hitl_tui.wording.status_words import number_of, status_words, undo_command
 from hitl_tui.wording.times import MODES, mode_words
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
     from hitl_tui.console.services import SessionConsole
     from hitl_tui.console.session_display import SessionDisplay
+    from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.threads.session_history import CheckpointInfo
 
 _FREED = 8
@@ -342,9 +343,15 @@ class SessionActions:
             said = _("{id} has run; restore a checkpoint to go back before it (its effects stay).")
             self._display.say(said.format(id=number_of(todo.id)))
         else:
-            self._display.say(
-                _("Nothing to undo about {id} ({status}).").format(id=number_of(todo.id), status=status_words(todo)[1])
-            )
+            said = _("Nothing to undo about {id} ({status}).")
+            said = said.format(id=number_of(todo.id), status=status_words(todo)[1])
+            before = _left_out_before(todo, handle.session.snapshot)
+            if before is not None:
+                way = _("{id} was skipped before it: {command} takes that back.")
+                if before.status is not Status.SKIPPED:
+                    way = _("{id} was rejected before it: {command} takes that back.")
+                said += " " + way.format(id=number_of(before.id), command=undo_command(before.id))
+            self._display.say(said)
         return True
 
     async def _cancel(self, handle: SessionHandle, todo: SupervisorTodo) -> bool:
@@ -405,3 +412,17 @@ class SessionActions:
     async def _show_checkpoint(self, info: CheckpointInfo, engine: bool, handle: SessionHandle) -> None:
         rows = await checkpoint_rows(handle, info, self._console.keymap, engine=engine)
         await self._console.push_screen_wait(TextViewer(_("Checkpoint"), rows))
+
+
+def _left_out_before(todo: SupervisorTodo, snapshot: Snapshot) -> SupervisorTodo | None:
+    """Return the nearest step that this one waited for and that a person left out; None for none."""
+    waits, seen = [*todo.dependencies], set[str]()
+    while waits:
+        before = snapshot.todo(name := waits.pop(0))
+        if before is None or name in seen:
+            continue
+        if before.status is Status.SKIPPED or before.metadata.get("rejected"):
+            return before
+        seen.add(name)
+        waits += before.dependencies
+    return None

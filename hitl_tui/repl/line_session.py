@@ -23,7 +23,7 @@ from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
 from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import step_name, typed_command
+from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import mask, safe_text
@@ -47,7 +47,7 @@ from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_thread import SessionThread
 from hitl_tui.wording.history_rows import CheckpointChoice, checkpoint_choices
 from hitl_tui.wording.rows import joined
-from hitl_tui.wording.status_words import follower_words, status_of_session
+from hitl_tui.wording.status_words import command_words, follower_words, status_of_session
 from hitl_tui.wording.text_lines import (
     Whole,
     error_lines,
@@ -657,8 +657,8 @@ def _way(question: Question, verdict: str, *, lone: bool) -> str:
     """Return the command that gives a verdict, or decides at all; of the only proposal there is without its id."""
     command = question.commands.get(verdict) or next(iter(question.commands.values()), "/help")
     if lone and question.kind is Kind.PROPOSAL:
-        return Message("Answer the proposal with {}.", typed_command(command.replace(f" {question.name}", "")))
-    return Message("Answer {} with {}.", step_name(question.name), typed_command(command))
+        return Message("Answer the proposal with {}.", command_words(command.replace(f" {question.name}", "")))
+    return Message("Answer {} with {}.", step_name(question.name), command_words(command))
 
 
 def _cancels(line: str | None) -> bool:

@@ -17,7 +17,7 @@ from hitl_tui.wording.evidence_rows import evidence_rows
 from hitl_tui.wording.interrupt_rows import again_rows, answer_rows, inner_rows, who_asks
 from hitl_tui.wording.plan_revision_rows import revision_rows, revision_words
 from hitl_tui.wording.rows import Row, StyledText, assembled, in_line, labelled, quoted_row, styled, text_row
-from hitl_tui.wording.status_words import command_title, command_words, number_of, risk_words
+from hitl_tui.wording.status_words import command_title, command_words, number_of, risk_words, undo_command
 from hitl_tui.wording.subject_rows import (
     argument_rows,
     change_rows,
@@ -378,7 +378,9 @@ def _warnings(question: Question) -> Iterable[Row]:
         names = ", ".join(number_of(str(m)) for m in about["missing"])
         yield labelled(
             _("MISSING"),
-            _("{names} was skipped; this goes on without its result").format(names=names),
+            _("{names} was skipped; this goes on without its result. {command} takes that back.").format(
+                names=names, command=undo_command(str(about["missing"][-1]))
+            ),
             "bold $text-warning",
         )
     if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":

@@ -90,7 +90,7 @@ def _status(todo: SupervisorTodo) -> tuple[str, str, str]:
 
 _PLACES = (
     *(mark("REASON"), mark("FEEDBACK"), mark("TEXT"), mark("NAME")),
-    *(mark("VALUE"), mark("OPTION"), mark("DECISION")),
+    *(mark("VALUE"), mark("OPTION"), mark("DECISION"), mark("NUMBERS")),
 )
 _OWN_WORDS = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b")
 _FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
@@ -219,6 +219,11 @@ def approval_words(approval: Mapping[str, object], time: Callable[[str], str] = 
 def command_words(command: str) -> str:
     """Return a command as a person types it: steps by number, what they put in (REASON) in their language."""
     return _OWN_WORDS.sub(lambda found: _(found[0]), typed_command(command))
+
+
+def undo_command(todo_id: str) -> str:
+    """Return the command that takes the skip or the rejection of a step back."""
+    return f"/todo update {number_of(todo_id)} pending"
 
 
 def why_fixed(todo: SupervisorTodo) -> str:

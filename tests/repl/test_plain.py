@@ -70,7 +70,7 @@ def test_a_command_is_shown_argument_by_argument_with_its_preview() -> None:
     assert '"argv": ["rm", "-r", "a b", ""]' in shown
     assert '  empty: ""\n' in shown, "an empty argument is an argument"
     assert shown.startswith("Approve 001? · 1 of 1 · clean · command · RISKY: deletes files\n")
-    assert "  MISSING: 009 was skipped; this goes on without its result\n" in shown
+    assert "  MISSING: 009 was skipped; this goes on without its result. /todo update 009 pending takes that" in shown
     assert "\n  | two␛[2J\n" in shown
     assert "do /todo approve 001" in shown
     assert asked.digest[:12] in shown
