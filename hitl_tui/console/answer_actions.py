@@ -169,9 +169,9 @@ class ActionSlot:
 def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[ActionSlot]:
     """Return where the places stand: what is possible with its whole label, in as many rows as that takes.
 
-    What isn't possible has a dash for its number. Where there is little room, it shrinks to that as far as it has to;
-    where there isn't even room for that in all rows, the last labels shrink, too. Only the first is cut, where it is
-    wider than a row by itself.
+    What isn't possible has a dash for its number. Where there is little room, it is left out as far as it has to; where
+    there isn't even room without it in all rows, the last labels shrink to their numbers. Only the first is cut, where
+    it is wider than a row by itself.
 
     Args:
         found: the places.
@@ -181,7 +181,7 @@ def spots(found: Sequence[Answer], room: int, most: int = 1) -> list[ActionSlot]
     whole = [f"{NO_KEY if a.why_not else a.name} {a.label}" for a in found]
     if not room or _width(whole, _GAP) <= room:
         return _laid(whole, room, _GAP)
-    numbers = [NO_KEY if a.why_not else a.name for a in found]
+    numbers = ["" if a.why_not else a.name for a in found]
     short = [n if a.why_not or cell_width(w) > room else w for a, n, w in zip(found, numbers, whole, strict=True)]
     short[0] = clip(whole[0], room)
     for kept in range(len(short), 0, -1):
@@ -213,7 +213,7 @@ def _laid(labels: Sequence[str], room: int, gap: int) -> list[ActionSlot]:
         if room and x and x + width > room:
             x, y = 0, y + 1
         placed.append(ActionSlot(label, x, y))
-        x += width + gap
+        x += width + gap if width else 0
     return placed
 
 

@@ -123,7 +123,8 @@ class SessionActions:
         if parsed_command(line) is not None:
             result = await self.decisions.carry_out(handle, work)
         else:  # words may be planned for a while
-            result = await work()
+            with display.working_on(line):
+                result = await work()
             self.decisions.remember(handle, result)
         if len(result.data.get("commands", ())) == len(SPECS):
             self._console.action_help(commands=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from hitl_tui.console.session_handle import PendingSession, SessionHandle
     from hitl_tui.console.workers import Work
     from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -47,6 +49,10 @@ class SessionDisplay(Protocol):
 
     def note(self, text: str) -> None:
         """Add a command, or what it answered, to the stream."""
+        ...
+
+    def working_on(self, line: str) -> AbstractContextManager[None]:
+        """Say that words which were sent are being planned for, as long as the context lasts."""
         ...
 
     def clear_stream(self, *, undo: bool) -> None:

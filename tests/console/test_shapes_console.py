@@ -14,7 +14,7 @@ from textual.events import Paste
 from textual.widgets import OptionList, Static, TextArea
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
-from hitl_tui.console.answer_actions import Answer, spots
+from hitl_tui.console.answer_actions import NO_KEY, Answer, spots
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer, OptionAnswer, TextAnswer, WrittenAnswer
 from hitl_tui.console.dialogs.form_fields import FieldArea, FieldInput
@@ -440,12 +440,13 @@ def test_the_row_of_actions_keeps_what_is_possible_where_room_is_scarce() -> Non
     ]
     assert [spot.label for spot in spots(found, 0)][3] == "– Skip"
     assert [spot.label for spot in spots(found, 120)][6] == "– Always"
-    short = ["1 Approve all 12", "2 One by one", "3 모두 거부", "–", "–", "6 Details", "–"]
+    short = ["1 Approve all 12", "2 One by one", "3 모두 거부", "", "", "6 Details", ""]
     assert [spot.label for spot in spots(found, 58)] == short
     for room, most in ((60, 2), (40, 2), (18, 5)):
         laid = [spot.label for spot in spots(found, room, most)]
         assert all(
-            label in (least, f"{least} {answer.label}") for label, least, answer in zip(laid, short, found, strict=True)
+            label in (least, f"{least or NO_KEY} {answer.label}")
+            for label, least, answer in zip(laid, short, found, strict=True)
         )
     for room, most in ((40, 1), (18, 2), (9, 3)):
         laid = spots(found, room, most)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePath
@@ -112,6 +113,7 @@ class SessionScreen(PromptScreen):
         self.snapshot: Snapshot | None = None
         self.operator = SessionActions(console, self)
         self._asked: frozenset[str] = frozenset()
+        self._worked_on: list[str] = []
         self._stays = False
         """Something was decided at the question, or it was gone to before it came: it keeps the focus for the next."""
         self._decided = ""
@@ -230,6 +232,7 @@ class SessionScreen(PromptScreen):
         if pane:
             self.show_pane(pane)
         self.snapshot = handle.session.snapshot
+        self.query_one(MessageLine).overtaken(asked=False)  # it opens no more
         self._files = frozenset(_files_of(self.snapshot))
         self._render_snapshot(self.snapshot)
         self.call_later(self._show_first_answer, self.snapshot, pane)
@@ -641,12 +644,31 @@ class SessionScreen(PromptScreen):
         noted = _("error: {text}").format(text=text) if error else text
         self.query_one(MessageLine).say(text, error=error, then=partial(self._note, when, noted))
 
+    @contextmanager
+    def working_on(self, line: str) -> Iterator[None]:
+        """See `SessionDisplay`."""
+        self._worked_on.append(line)
+        self._stand()
+        try:
+            yield
+        finally:
+            self._worked_on.remove(line)
+            self._stand()
+
+    def _stand(self) -> None:
+        """Say what goes on, or wrong, whenever there is nothing else to say."""
+        if not self.is_attached or (self.handle is not None and self.handle.stopped):
+            return
+        problem = safe_text(translate(self.snapshot.problem), multiline=False) if self.snapshot is not None else ""
+        planned = safe_text(self._worked_on[-1], multiline=False) if self._worked_on else ""
+        said = problem or (_("▸ planning: {text}").format(text=planned) if planned else "")
+        self.query_one(MessageLine).stand(said, error=bool(problem))
+
     def pass_by(self, snapshot: Snapshot) -> None:
         """Take away what was said before what is asked now; what goes wrong is said as long as it does."""
         before, self._asked = self._asked, frozenset(q.id for q in snapshot.questions)
         line = self.query_one(MessageLine)
-        if not (self.handle is not None and self.handle.stopped):
-            line.stand(safe_text(translate(snapshot.problem), multiline=False))
+        self._stand()
         if before != self._asked:
             line.overtaken(asked=bool(self._asked - before))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
 from textual.app import RenderResult
 from textual.content import Content
@@ -112,7 +113,8 @@ class MessageLine(Widget):
     """What just happened, or how the typed command is used. An error says so in words.
 
     A message goes with the next key, after five seconds, or with the next question once there was time to read it; one
-    that says that nothing was done goes with that question at once. What goes on being so comes back then.
+    that says that nothing was done stays until that key, and goes with that question at once. What goes on being so
+    comes back then.
     It is as high as a message needs, up to three rows where the terminal has them.
     """
 
@@ -155,7 +157,7 @@ class MessageLine(Widget):
         self._rows = 1
         if text and self.is_attached:
             now = console_of(self.app).guard.now
-            self._until, self._least = now + _LASTS, now + _READ
+            self._until, self._least = inf if passing else now + _LASTS, now + _READ
             self._ageing = self._ageing or self.set_interval(_LOOKS, self._grow_old)
         self.refresh(layout=True)
 
