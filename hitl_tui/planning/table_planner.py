@@ -14,7 +14,8 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
-from hitl_tui.planning.rule_planner.query_reader import report_subject
+from hitl_tui.planning.rule_planner.plan_steps import before_report
+from hitl_tui.planning.rule_planner.query_reader import report_file, report_subject
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 ANALYSIS, SEARCH, REPORT = "analysis_team", "search_team", "document_team"
@@ -44,7 +45,7 @@ class TablePlanner(PlannerAround):
         if not asked or not _usable(agents):
             return planned
         reported = any(step.agent == REPORT for step in planned.plan.steps)
-        whole = (reported and report_subject(query, load_rules())) or query
+        subject = _reported_subject(query) if reported else ""
         questions: dict[str, list[ExecutionStep]] = {}
         for one in asked:
             questions.setdefault(str(one.input_mapping.get("query", "")), []).append(one)
@@ -52,7 +53,7 @@ class TablePlanner(PlannerAround):
 
         plan = planned.plan
         for number, (text, steps) in enumerate(questions.items(), 1):
-            said = text if len(questions) > 1 else whole
+            said = text if len(questions) > 1 or not subject else subject
             about = await in_thread(self._about, said)
             if about != "text":
                 table = replace(_table_step(said, planned.intent.language), id=f"table_{number}")
@@ -135,6 +136,13 @@ class TablePlanner(PlannerAround):
         if last in asked and (OF_THEM.search(text) or continues(text, said, self.workspace)):
             return "table", replace(step, dependencies=(asked[-1].id,))
         return about(text, self.workspace), step
+
+
+def _reported_subject(query: str) -> str:
+    """Return what a question asks that calls for a report."""
+    rules = load_rules()
+    query = report_file(query, rules)[1]
+    return report_subject(query, rules) or before_report(query, rules)
 
 
 def _asks(todo: SupervisorTodo) -> bool:

@@ -112,6 +112,14 @@ def test_a_first_question_that_calls_for_a_report_on_a_table_asks_the_table(agen
     assert report.agent == "document_team"
 
 
+def test_the_file_that_a_report_is_to_be_is_not_asked_for(agent: PlanningAgent) -> None:
+    plan = asyncio.run(agent.create_execution_plan("How much did Ann pay? Write it up as a report in ann.md")).plan
+    *asked, report = plan.steps
+    assert "tables" in {step.input_mapping.get("analysis_type") for step in asked}
+    assert not any("ann.md" in str(step.input_mapping) for step in asked)
+    assert report.input_mapping["path"] == "ann.md"
+
+
 @pytest.mark.parametrize(
     ("text", "asked"),
     [

@@ -45,17 +45,23 @@ def subject_of(text: str, rules: Rules) -> str:
         text: a question or a task.
         rules: what asks for a report, and how wide a title may be.
     """
-    text, end = shown(text), 0
+    text = shown(text)
     match = rules.revise.about.search(text)
     named = match[match.lastgroup or 0].strip() if match else ""
     if named and not (refers(named) or rules.revise.found.search(named)):
         return _capital(short_title(named, _REPORT_TITLE))
+    text = before_report(text, rules)
+    return _capital(short_title(rules.revise.told.sub("", text).strip() or text, _REPORT_TITLE))
+
+
+def before_report(text: str, rules: Rules) -> str:
+    """Return a text up to the clause that asks for a report."""
+    end = 0
     for clause in split(text, (), rules):
         if end and score_of(clause.text, Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
-            text = text[: end + (text[end : end + 1] == "?")]
-            break
+            return text[: end + (text[end : end + 1] == "?")]
         end = clause.end
-    return _capital(short_title(rules.revise.told.sub("", text).strip() or text, _REPORT_TITLE))
+    return text
 
 
 def _capital(text: str) -> str:
