@@ -180,6 +180,12 @@ def _placed(row: KeyRow, width: int) -> Row:
     return Row(row.label, assembled(row.text, name))
 
 
+_WITH_A_KEY = frozenset(
+    {"help", "mode", "model", "theme", "notices", "sessions", "fork", "export", "import", "delete", "quit"}
+)
+"""Commands that the palette lists by their keys already; they are found by their names all the same."""
+
+
 def palette(app: SessionConsole) -> Iterable[SystemCommand]:
     """Return what the palette offers; what isn't possible now is there too, and says why."""
     session = app.session_shown
@@ -216,7 +222,7 @@ def palette(app: SessionConsole) -> Iterable[SystemCommand]:
     for command in SPECS:
         if session or command.name in OWN:
             draft = partial(app.draft, f"/{command.name} ")
-            yield SystemCommand(f"/{command.name}", _(command.summary), draft)
+            yield SystemCommand(f"/{command.name}", _(command.summary), draft, command.name not in _WITH_A_KEY)
         else:
             yield _entry(app, f"/{command.name}", _(command.summary), "", _(_NEEDS_SESSION))
 

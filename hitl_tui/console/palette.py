@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from textual.app import SystemCommand
 from textual.await_complete import AwaitComplete
-from textual.command import DiscoveryHit, Hits, Provider, SearchIcon
+from textual.command import DiscoveryHit, Hit, Hits, Provider, SearchIcon
+from textual.content import Content
 from textual.message import Message
 from textual.system_commands import SystemCommandsProvider
 from textual.theme import ThemeProvider
@@ -33,7 +34,19 @@ class Offered(SystemCommandsProvider):
 
         for command in sorted(self.app.get_system_commands(self.screen), key=impossible):
             if command.discover:
-                yield DiscoveryHit(command.title, command.callback, help=command.help)
+                yield DiscoveryHit(_in_a_row(Content(command.title), command.help), command.callback, command.title)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for command in self.app.get_system_commands(self.screen):
+            if (match := matcher.match(command.title)) > 0:
+                shown = _in_a_row(matcher.highlight(command.title), command.help)
+                yield Hit(match, shown, command.callback, command.title)
+
+
+def _in_a_row(title: Content, what: str) -> Content:
+    """Return a command with what it does, in one row; the end of a long sentence is cut off."""
+    return Content.assemble(title, (f"  {what}", "dim"))
 
 
 class Themes(ThemeProvider):
@@ -58,6 +71,7 @@ class Palette(OpenPalette):
     Palette #--input CommandInput > .input--placeholder { color: $text-muted; }
     Palette > KeyLine { dock: bottom; height: 1; background: $surface; }
     Palette CommandList { border: none; background: $surface; padding: 0; scrollbar-size-vertical: 1; }
+    Palette CommandList { text-wrap: nowrap; text-overflow: ellipsis; }
     Palette CommandList > .option-list--option { padding: 0 2; }
     Palette CommandList > .option-list--option-highlighted {
         color: $block-cursor-foreground;

@@ -172,7 +172,7 @@ def _results(draft: Draft, todo: SupervisorTodo) -> list[EarlierResult]:
     before = sorted({*inputs_of(todo), *todo.dependencies} & set(draft), key=lambda i: draft.get(i).rank)
     found = [(i, draft.get(i).result) for i in before]
     return [
-        {"id": i, "summary": str(result.get("summary", "")), "found": bool(result.get("found", True))}
+        {"id": i, "summary": result.get("summary", ""), "found": bool(result.get("found", True))}
         for i, result in found
         if result is not None
     ]

@@ -227,9 +227,15 @@ def compose(
     among = said if len(questions) > 1 else []
     parts = [(one, one.brief.answer) for one in answering]
     refused: list[str] = []
+    remarks = [*remarks, *(text for question in questions if not among for text in _remarked(question))]
+    above = remarks
     if among:  # each question has its answer, or what isn't there, under itself
         parts += _not_there(questions, answering, results)
-        parts = _with_remarks(parts, questions)
+        first = next((one for one in questions if not any(told.todo.metadata.get("manual") for told in one)), None)
+        known = {id(one): _remarked(one) for one in questions}
+        if first is not None:  # what was remarked of the plan is about the question that it was made for
+            known[id(first)], above = [*remarks, *known[id(first)]], []
+        parts = _with_remarks(parts, questions, known)
         parts.sort(key=lambda part: -next((n for n, question in enumerate(questions) if part[0] in question), -1))
     elif unanswered:
         refused = [text for one in newest for text in _absent(one, results, questions)][:1]
@@ -237,9 +243,8 @@ def compose(
         _answer(parts, words, deeds, among, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
     )
     # What isn't done at all, and what was asked for last and isn't there, come before what there is.
-    remarks = [*remarks, *(text for question in questions if not among for text in _remarked(question))]
     edited = [t for t in done if t.metadata.get("edited_by") and t.id not in runs]
-    answer = "\n\n".join([*remarks, *_edited(edited, words, asks), *refused, answer])
+    answer = "\n\n".join([*above, *_edited(edited, words, asks), *refused, answer])
     stated = {text for _, part in parts for text in part.split("\n\n")} | {*refused}
     began = min((one.todo.created_at for one in newest), default="")
     resting = [one for one in said if not among or one.todo.created_at >= began]
@@ -463,11 +468,13 @@ def _remarked(question: Sequence[_Told]) -> list[str]:
     return list(dict.fromkeys(text for one in question for text in one.todo.metadata.get("remarks", ())))
 
 
-def _with_remarks(parts: Sequence[tuple[_Told, str]], questions: Sequence[Sequence[_Told]]) -> list[tuple[_Told, str]]:
-    """Return the answers with what a person should know of each question before its first one."""
+def _with_remarks(
+    parts: Sequence[tuple[_Told, str]], questions: Sequence[Sequence[_Told]], known: Mapping[int, Sequence[str]]
+) -> list[tuple[_Told, str]]:
+    """Return the answers with what a person should know of each question, by its identity, before its first one."""
     told = list(parts)
     for question in questions:
-        if remarks := _remarked(question):
+        if remarks := known[id(question)]:
             at = next((n for n, (one, _) in enumerate(told) if one in question), len(told))
             one, text = told[at] if at < len(told) else (question[0], "")
             told[at : at + 1] = [(one, "\n\n".join(filter(None, (*remarks, text))))]

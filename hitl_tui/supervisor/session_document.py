@@ -50,6 +50,9 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             EDITED: "{who} wanted another input",
             "late": "nobody decided in time, so: {verdict}",
             "mode": "let run by mode {name} (nobody was asked)",
+            "mode-step": "“ask every step”",
+            "mode-plan": "“ask the plan, then risky steps”",
+            "mode-risk": "“ask risky steps only”",
             "plan-limit": "begun by the limit of revisions (no person approved it)",
             "plan-policy": "begun by a rule of hitl.toml (nobody was asked): {name}",
             "policy": "let run by policy rule {name} of hitl.toml (nobody was asked)",
@@ -83,6 +86,13 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "late-skip": "건너뜀",
             "late-stop": "중지함",
             "mode": "묻지 않고 모드 {name}에 따라 실행함",
+            "mode-step": "‘매번 묻기’",
+            "mode-plan": "‘계획과 위험한 단계만 묻기’",
+            "mode-risk": "‘위험한 단계만 묻기’",
+            "console": "콘솔",
+            "repl": "줄 모드",
+            "cli": "명령줄",
+            "web": "브라우저",
             "plan-limit": "수정 횟수 한도에 이르러 시작함(승인한 사람 없음)",
             "plan-policy": "묻지 않고 hitl.toml 규칙에 따라 시작함: {name}",
             "policy": "묻지 않고 hitl.toml 정책 규칙 {name}에 따라 실행함",
@@ -164,14 +174,16 @@ def _decision_line(said: LoggedDecision, language: str) -> str:
 def _what(said: LoggedDecision, words: Mapping[str, str]) -> str:
     if said.asked == ALLOWED:
         mode = said.by.startswith("mode ")
-        return words["mode" if mode else "policy"].format(name=said.by.rpartition(" ")[2])
+        name = said.by.rpartition(" ")[2]
+        return words["mode"].format(name=words.get(f"mode-{name}", name)) if mode else words["policy"].format(name=name)
     if said.channel == BY_RULE:
         return words[BY_RULE].format(name=said.by)
     if said.asked == Kind.PLAN and said.channel in ("limit", "policy"):
         return words[f"plan-{said.channel}"].format(name=said.by)
     if said.channel == "deadline":
         return words["late"].format(verdict=words.get(f"late-{said.verdict}", said.verdict))
-    who = plain_name(said.by) + (f" ({said.channel})" if said.channel and said.channel != said.by else "")
+    channel = words.get(said.channel, said.channel)
+    who = plain_name(said.by) + (f" ({channel})" if said.channel and said.channel != said.by else "")
     return words[said.verdict].format(who=who) if said.verdict in words else f"{said.verdict}: {who}"
 
 

@@ -55,7 +55,11 @@ def difference_rows(found: Difference, texts: Mapping[str, Sequence[str]], folde
     shown = [value for value in found.state if not folded or value.path in _TOLD]
     rows += value_rows([_in_words(value) for value in shown])
     if hidden := len(found.state) - len(shown):
-        said = ngettext("{n} engine value · {key} shows it", "{n} engine values · {key} shows them", hidden)
+        said = ngettext(
+            "{n} internal value · {key} shows it",
+            "{n} internal values · {key} shows them",
+            hidden,
+        )
         rows.append(text_row(said.format(n=hidden, key=folded), "$text-muted"))
     return rows
 

@@ -12,7 +12,7 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, text_row
-from hitl_tui.wording.subject_rows import value_row, value_text
+from hitl_tui.wording.subject_rows import own_label, value_row, value_text
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
@@ -130,7 +130,7 @@ def _label(shape: Shape, label: str) -> str:
         return _("{number} tool").format(number=number) if number.isdigit() else _("tool") if not number else label
     if number == "option" and name.isdigit():
         return _("option")  # without its number: the digits are keys, which do something else here
-    return f'"{label}"' if label in {_(own) for own in _OWN} else label
+    return f'"{label}"' if label in {_(own) for own in _OWN} else own_label(label)
 
 
 def answer_rows(shape: Shape) -> list[Row]:

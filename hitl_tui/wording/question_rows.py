@@ -354,7 +354,7 @@ def source_rows(question: Question, most: int | None = None, read: str = "") -> 
         label = _("from {name}").format(name=number_of(name))
         result = known.get(name)
         if result is not None:
-            said = in_line(result["summary"]) or _("a result without words")
+            said = in_line(translate(result["summary"])) or _("a result without words")
             said += _(" · {key} shows it whole").format(key=read) if read and name == shown[-1] else ""
             yield labelled(label, said, "" if result["found"] else "$text-warning")
         elif used[name] is None:

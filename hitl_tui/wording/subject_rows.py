@@ -111,7 +111,7 @@ def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = F
         own: they are fields of somebody's graph, which names them.
     """
     for key, value in arguments.items():
-        label = label_line(str(key)) if own else argument_label(str(key))
+        label = own_label(str(key)) if own else argument_label(str(key))
         if key in _RELATIVE:
             yield labelled(label, _paths(value), exact=True)
         elif not own and isinstance(value, str) and value in _KEPT_VALUES:
@@ -131,8 +131,25 @@ def argument_label(name: str) -> str:
     """Return what an argument is called; a name that reads like one of our words stands in quotation marks."""
     if name in _ARGUMENTS:
         return _(_ARGUMENTS[name])
-    label = label_line(name)
+    label = own_label(name)
     return json_of(label) if label in map(_, _ARGUMENTS.values()) else label
+
+
+_COMMON = frozenset(
+    {
+        *(mark("service"), mark("days"), mark("hours"), mark("count"), mark("amount"), mark("date"), mark("name")),
+        *(mark("request"), mark("action"), mark("to"), mark("subject"), mark("text"), mark("body"), mark("message")),
+        *(mark("file"), mark("folder"), mark("user"), mark("reason"), mark("price"), mark("id")),
+    }
+)
+"""Names that parameters and fields of others often have."""
+
+
+def own_label(name: str) -> str:
+    """Return what a parameter or field of somebody else is called: its own name, with a word of the person's language
+    before a common one."""
+    label, word = label_line(name), _(name) if name in _COMMON else name
+    return label if word == name else f"{word} ({label})"
 
 
 def value_row(label: str, value: object, shown: str, style: str = "") -> Row:
@@ -240,7 +257,9 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
     limit = arguments.get("timeout")
     yield labelled(
         _("limits"),
-        _("{limit:g} s; exit codes {value}").format(limit=limit, value=_codes(arguments.get("exit_codes")))
+        _("stopped after {limit:g} s; done if its exit code is {value}").format(
+            limit=limit, value=_codes(arguments.get("exit_codes"))
+        )
         if limit
         else _("no time limit"),
     )

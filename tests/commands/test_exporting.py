@@ -121,7 +121,8 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
     for part, told in zip(
         parts[1:],
         (
-            "(low): completed\n  - let run by mode risk (nobody was asked) at 2026-01-01 00:00:00 UTC\n",
+            "(low): completed\n  - let run by mode “ask risky steps only” (nobody was asked)"
+            " at 2026-01-01 00:00:00 UTC\n",
             "(high): completed\n  - approved by ben (test) at 2026-01-01 00:00:00 UTC\n",
             "(high): rejected\n  - rejected by ann (test) at 2026-01-01 00:00:00 UTC: “too much”\n",
             "(high): skipped\n  - skipped by ann (test) at 2026-01-01 00:00:00 UTC: “User skipped”\n",
@@ -137,7 +138,12 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
         ("todo_005", "skip", "ann", "test"),
         ("todo_004", "skip", "ann", "test"),
     ]
-    for told in ("묻지 않고 모드 risk에 따라 실행함", "ann (test) 님이 거부함", "“사용자가 건너뜀”", ": 거부됨\n"):
+    for told in (
+        "묻지 않고 모드 ‘위험한 단계만 묻기’에 따라 실행함",
+        "ann (test) 님이 거부함",
+        "“사용자가 건너뜀”",
+        ": 거부됨\n",
+    ):
         assert told in korean
 
 
@@ -152,7 +158,9 @@ async def test_a_file_to_read_tells_what_was_decided_about_the_plan_and_the_past
         text = as_markdown(op.now, await logged_decisions(op.session.writer.ledger, "s1"))
     assert "- the plan: approved by ann (test) at 2026-" in text
     assert "- ann went back to an earlier checkpoint at 2026-" in text
-    assert "  - let run by mode plan (nobody was asked) at 2026-" in as_markdown(seen)  # by its state alone
+    assert "  - let run by mode “ask the plan, then risky steps” (nobody was asked) at 2026-" in as_markdown(
+        seen
+    )  # by its state alone
 
 
 async def test_a_file_to_read_tells_what_input_was_allowed_and_what_was_taken_back(tmp_path: Path) -> None:

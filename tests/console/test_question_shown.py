@@ -143,7 +143,14 @@ def test_a_command_is_shown_with_what_it_would_do_and_the_result_before_it_and_n
         "from 002: measure: 8 lines, the last: 4.8M web-1 · 8 shows it whole",
     ]
     everything = "\n".join(f"{row.label} {row.text.plain}" for row in details(asked, "/srv/w"))
-    for part in ("in /srv/w", "60 s; exit codes 0", "find · sha256 0000", asked.digest, "do it", "Run: clean-logs"):
+    for part in (
+        "in /srv/w",
+        "stopped after 60 s",
+        "find · sha256 0000",
+        asked.digest,
+        "do it",
+        "Run: clean-logs",
+    ):
         assert part in everything
 
 

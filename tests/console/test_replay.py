@@ -215,9 +215,9 @@ async def test_differences_are_told_in_words_and_the_engine_s_values_are_folded(
         await r.settle()
         await r.press("home", "m", "end", "2")
         assert "rejected" in r.text and "mode: ASK EVERY STEP → ASK RISKY STEPS ONLY" in r.text
-        assert "approval_status" not in r.text and "engine values · . shows them" in r.text
+        assert "approval_status" not in r.text and "internal values · . shows them" in r.text
         await r.press("full_stop")
-        assert "approval_status" in r.text and "engine values" not in r.text
+        assert "approval_status" in r.text and "internal values" not in r.text
 
 
 async def test_keys_of_the_session_do_or_say_something_in_the_past(tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_paths_and_exit_codes_stand_without_brackets() -> None:
     assert "notes a.md" in [row.text.plain for row in rows]
     assert value_text(["a b"]) == '["a b"]'
     run = {"argv": ["ls"], "timeout": 5, "exit_codes": [0, 1]}
-    assert "5 s; exit codes 0, 1" in [row.text.plain for row in input_rows(run, "", "")]
+    assert "stopped after 5 s; done if its exit code is 0, 1" in [row.text.plain for row in input_rows(run, "", "")]
 
 
 @pytest.mark.long

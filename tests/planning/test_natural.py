@@ -36,17 +36,17 @@ def test_a_year_is_no_figure_to_take_a_share_of(query: str) -> None:
 @pytest.mark.parametrize(
     ("query", "told"),
     [
-        ("Delete all log files older than 30 days", 'No declared command does "Delete all log files older'),
-        ("Restart the web server.", 'No declared command does "Restart the web server"'),
+        ("Delete all log files older than 30 days", 'No command of this folder does "Delete all log files older'),
+        ("Restart the web server.", 'No command of this folder does "Restart the web server"'),
         (
             "Please send the invoice to Bob and restart the server",
-            'No declared command does "Please send the invoice to Bob", "restart the server"',
+            'No command of this folder does "Please send the invoice to Bob", "restart the server"',
         ),
-        ("delete the two poster drafts", 'No declared command does "delete the two poster drafts"'),
-        ("delete the last archive", 'No declared command does "delete the last archive"'),
-        ("rename minutes.md to old.md", 'No declared command does "rename minutes.md to old.md"'),
-        ("단원명부.csv를 백업해줘", '"단원명부.csv를 백업해줘"에 맞는 선언된 명령이 없어'),
-        ("30일 지난 로그 파일을 모두 삭제해줘", '"30일 지난 로그 파일을 모두 삭제해줘"에 맞는 선언된 명령이 없어'),
+        ("delete the two poster drafts", 'No command of this folder does "delete the two poster drafts"'),
+        ("delete the last archive", 'No command of this folder does "delete the last archive"'),
+        ("rename minutes.md to old.md", 'No command of this folder does "rename minutes.md to old.md"'),
+        ("단원명부.csv를 백업해줘", '"단원명부.csv를 백업해줘"에 맞는 명령이 이 폴더에 없어'),
+        ("30일 지난 로그 파일을 모두 삭제해줘", '"30일 지난 로그 파일을 모두 삭제해줘"에 맞는 명령이 이 폴더에 없어'),
     ],
 )
 def test_what_nothing_here_does_is_said_with_where_to_declare_it(query: str, told: str) -> None:

@@ -122,8 +122,7 @@ async def test_what_runs_again_is_said_before_and_counted_after(tmp_path: Path) 
         assert question.view.request.subject["path"] == ["sub", "inside"]
         again = question.view.request.about["again"]
         assert again[0] == (
-            "`sub → inside` restarts: the code before this question runs a second time, what comes after it "
-            "happens once"
+            "What comes after your answer happens once; what `sub → inside` did before it asked is done a second time"
         )
         assert again[1].startswith("`sub` goes on inside")
         await op.ok("/answer 1 true")
@@ -135,7 +134,7 @@ async def test_a_node_that_calls_a_graph_runs_again_from_its_start(tmp_path: Pat
     async with attached(tmp_path, "called", '{"amount": 3}') as op:
         await op.ok("/todo approve")
         again = op.questions[0].view.request.about["again"]
-        assert any(line.startswith("`calls_inner` restarts") for line in again)
+        assert any("what `calls_inner` did before it asked" in line for line in again)
         await op.ok("/answer 1 true")
         assert await result(op) == {"amount": 1}
     assert world(tmp_path)["calls"] == 2

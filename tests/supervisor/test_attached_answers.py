@@ -174,7 +174,7 @@ async def test_what_runs_again_is_right_at_each_moment(tmp_path: Path) -> None:
         assert beside(op) == []
         (line,) = op.questions[0].to_dict()["about"]["again"]
         assert line == (
-            "`ask_one` restarts: the code before this question runs a second time, what comes after it happens once"
+            "What comes after your answer happens once; what `ask_one` did before it asked is done a second time"
         )
 
 

@@ -41,7 +41,12 @@ PAST = mark(
 )
 
 
-_ACTIONS = {VIEW: mark("Moment"), DIFF: mark("Diff"), FORK: mark("Fork"), RESTORE: mark("Restore")}
+_ACTIONS = {
+    VIEW: mark("Moment"),
+    DIFF: mark("Diff"),
+    FORK: mark("Fork a new session"),
+    RESTORE: mark("Restore this one"),
+}
 
 
 class ThreadPanes(HistoryPanes):

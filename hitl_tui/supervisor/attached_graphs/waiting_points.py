@@ -195,7 +195,7 @@ def again(asked: Asked) -> list[str]:
         if asked.levels[depth - 1].whole:
             lines.append(
                 Message(
-                    "`{}` restarts: the code before this question runs a second time, what comes after it happens once",
+                    "What comes after your answer happens once; what `{}` did before it asked is done a second time",
                     place,
                 )
             )
