@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import tempfile
+from collections import defaultdict
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -33,8 +34,18 @@ os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="hitl-tui-tests-")
 os.environ.pop("HITL_AUDIT_KEY", None)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give tests that start many processes the time that a loaded machine takes for it."""
+    """Leave what isn't sampled to the slow suite, and give tests that start many processes time for it."""
+    variants = defaultdict(list)
+    for item in items:
+        if sampled := item.get_closest_marker("sampled"):
+            variants[item.nodeid.partition("[")[0], sampled.args[0]].append(item)
+    for (_, count), found in variants.items():
+        kept = {number * len(found) // count for number in range(count)}
+        for number, item in enumerate(found):
+            if number not in kept:
+                item.add_marker(pytest.mark.slow)
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(400))

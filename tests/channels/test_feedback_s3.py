@@ -35,7 +35,7 @@ PREFIX = "deep-insight/feedback/"
 ASIDE = "deep-insight/feedback-set-aside/"
 
 
-@pytest.fixture(scope="module", params=["moto", "swift"])
+@pytest.fixture(scope="module", params=["moto", pytest.param("swift", marks=pytest.mark.slow)])
 def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3Server]:
     if request.param == "moto":
         with s3_server() as running:

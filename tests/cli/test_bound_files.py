@@ -341,13 +341,11 @@ def declaration(way: Way) -> str:
     return f"{env}[teams.command_team.commands.job]\nrun = {json.dumps(list(way.run))}{way.table}\n"
 
 
-_TWO_KINDS = ("module with -m", "link to outside")
+_ONE = "module with -m"
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in _TWO_KINDS else pytest.mark.slow) for name in WAYS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name == _ONE else pytest.mark.slow) for name in WAYS])
 def test_what_was_swapped_while_the_question_was_open_is_asked_about_anew(tmp_path: Path, name: str) -> None:
     way = WAYS[name]
     desk = Desk(tmp_path, way)

@@ -104,6 +104,7 @@ def test_s3_killed_the_moment_search_completed(shell: Shell) -> None:
     finish_after_restore(shell, "s1")
 
 
+@pytest.mark.slow
 def test_s3_killed_while_the_next_question_waits(shell: Shell) -> None:
     owner = shell.start("--line", "--session", "lease", S1_KO)
     assert owner.stdin is not None

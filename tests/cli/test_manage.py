@@ -76,6 +76,7 @@ def test_a_fork_at_a_checkpoint(begun: Shell) -> None:
     assert listed(begun) == ["s1", "s2", "s3"]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Path) -> None:
     file = tmp_path / "보관 s1.hitl"

@@ -70,6 +70,7 @@ async def problems(path: Path, stream: str | None = None) -> list[tuple[str, int
 REWRITE = "UPDATE entries SET data = CAST(replace(CAST(data AS TEXT), '{0}', '{1}') AS BLOB) WHERE {2}"
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.long
 @pytest.mark.usefixtures("anchors")
 @pytest.mark.parametrize(

@@ -96,6 +96,7 @@ class TestStreams:
             await ledger.record("s1", "note", {"deep": deep}, at())
         assert (await ledger.head("s1")).n == 1
 
+    @pytest.mark.sampled(6)
     @pytest.mark.parametrize("kind", sorted(OWN_KINDS))
     async def test_kinds_that_make_views_cannot_be_appended(self, ledger: Streams, kind: str) -> None:
         with pytest.raises(BadInput, match=kind):

@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
             walk,
             language,
             id=f"{walk.__name__}-{language}",
-            marks=[] if language == "ko" and walk.__name__ != "kinds" else [pytest.mark.slow],
+            marks=[] if language == "ko" and walk.__name__ not in ("kinds", "inner") else [pytest.mark.slow],
         )
         for walk in WALKS
         for language in LANGUAGES

@@ -288,6 +288,7 @@ def worker(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("point", "questions"),
     [

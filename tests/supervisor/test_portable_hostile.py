@@ -126,6 +126,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
 }
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("what", CHANGES)
 async def test_a_changed_export_is_refused(what: str, ann: Person, members: Members, tmp_path: Path) -> None:
     change, why = CHANGES[what]
@@ -239,6 +240,7 @@ async def test_what_isnt_a_file_is_refused(ann: Person, tmp_path: Path) -> None:
         await ann.bench.admin.import_(tmp_path)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("place", range(0, 100, 9))
 async def test_a_flipped_byte_is_never_taken_for_the_session(
     place: int, ann: Person, members: Members, tmp_path: Path

@@ -504,6 +504,7 @@ async def test_a_policy_that_denies_is_stronger_than_any_approval(tmp_path: Path
 # Failures ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("error", "said"),
     [

@@ -127,6 +127,7 @@ def test_modules_of_packages_and_of_src_are_found(tmp_path: Path) -> None:
         assert "src/firm/tax/rates.py" in made.programs({})
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("source", "said"),
     [
