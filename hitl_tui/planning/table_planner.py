@@ -19,6 +19,8 @@ from hitl_tui.planning.rule_planner.query_reader import report_file, report_subj
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 ANALYSIS, SEARCH, REPORT = "analysis_team", "search_team", "document_team"
+BOTH, LIMIT = "both", "limit"
+"""What a question is about: a table and documents beside it, or rows beyond a limit that documents set."""
 TABLES = "tables"
 """The type of an analysis that asks a table."""
 _TASK = {
@@ -57,7 +59,7 @@ class TablePlanner(PlannerAround):
             about = await in_thread(self._about, said)
             if about != "text":
                 table = replace(_table_step(said, planned.intent.language), id=f"table_{number}")
-                plan = _with_table(plan, steps, table, searches=about == "both")
+                plan = _with_table(plan, steps, table, about)
         return replace(planned, plan=plan)
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
@@ -73,8 +75,10 @@ class TablePlanner(PlannerAround):
             from hitl_tui.tables.engine import in_thread
 
             about, further = await in_thread(self._further, text, plan.todos, steps)
-            if about == "table" or (about == "both" and not refused):
-                beside = [step for step in steps if step.agent == SEARCH and about == "both"]
+            if about == "table" or (about in (BOTH, LIMIT) and not refused):
+                beside = [step for step in steps if step.agent == SEARCH and about != "table"]
+                found = [step.id for step in beside if about == LIMIT]
+                further = replace(further, dependencies=(*further.dependencies, *found))
                 said = [one.metadata.get("remarks", ()) for one in proposed.changes if isinstance(one, AddStep)]
                 return replace(proposed, changes=_remarked([*beside, further], said[0] if said else ()))
         if refused:
@@ -103,7 +107,7 @@ class TablePlanner(PlannerAround):
         if about == "text":
             return proposed
         table = _table_step(query, _language(query))
-        whole = _with_table(ExecutionPlan(tuple(steps)), asked, table, searches=about == "both")
+        whole = _with_table(ExecutionPlan(tuple(steps)), asked, table, about)
         remarks = [
             text for one in proposed.changes if isinstance(one, AddStep) for text in one.metadata.get("remarks", ())
         ]
@@ -183,20 +187,18 @@ def _table_step(query: str, language: str) -> ExecutionStep:
     )
 
 
-def _with_table(
-    plan: ExecutionPlan, asked: Sequence[ExecutionStep], table: ExecutionStep, *, searches: bool
-) -> ExecutionPlan:
+def _with_table(plan: ExecutionPlan, asked: Sequence[ExecutionStep], table: ExecutionStep, about: str) -> ExecutionPlan:
     """Return a plan with the step of a table in the place of those that answer the question.
 
     Args:
         plan: the plan.
         asked: the steps that search and analyse for the question.
         table: the step that asks the table.
-        searches: the searches stay, beside it.
+        about: what the question is about; the searches stay beside it, or before it where they find the limit.
     """
     ours = {one.id for one in asked}
-    kept = {one.id for one in asked if searches and one.agent == SEARCH}
-    before = (d for one in asked for d in one.dependencies if d not in ours)
+    kept = {one.id for one in asked if about in (BOTH, LIMIT) and one.agent == SEARCH}
+    before = [d for one in asked for d in one.dependencies if d not in ours] + (sorted(kept) if about == LIMIT else [])
     table = replace(table, dependencies=tuple(dict.fromkeys(before)))
     steps: list[ExecutionStep] = []
     for one in plan.steps:

@@ -59,7 +59,8 @@ class Answer:
         mapped: the query that was read; None where no table fits.
         result: its rows; None where it wasn't run.
         sql: what was run.
-        why: why there is no result: `absent` (a file that isn't there), `unread`, `unsure`, `none`; else empty.
+        why: why there is no result: `absent` (a file that isn't there), `unread`, `unsure`, `none`, `limit` (that is to
+            be read in a document); else empty.
         named: what the question calls the table.
         choices: the nearest queries, best first.
         unread: table files that couldn't be read, and why.
@@ -199,6 +200,8 @@ def _asked(question: str, files: Sequence[TableFile], before: TableQuery | None)
     answer = read(question, files, before)
     if answer.mapped is None or (answer.why and not answer.likely):
         return answer
+    if answer.mapped.query.limited:
+        return replace(answer, why="limit")
     return _with_rows(replace(answer, why="", choices=()))
 
 
@@ -277,11 +280,15 @@ class About(StrEnum):
 
     TABLE = "table"
     BOTH = "both"
+    LIMIT = "limit"
     TEXT = "text"
 
 
 def about(question: str, workspace: Path) -> About:
-    """Return whether a question names a table of a folder or reads as a query of one, may be one, or is none."""
+    """Return whether a question names a table of a folder or reads as a query of one, may be one, or is none.
+
+    One for rows beyond a limit is about a table and a document.
+    """
     files = table_files(workspace)
     try:
         answer = read(question, files) if files else Answer(why="none")
@@ -292,6 +299,8 @@ def about(question: str, workspace: Path) -> About:
         return About.TABLE
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT
+    if best.query.limited and (not answer.why or answer.likely):
+        return About.LIMIT
     if not answer.why:
         return About.TABLE if best.named or best.assumes < ASSUMED else About.BOTH
     if answer.why == "unsure" and best.counts and best.score >= NEAR and best.share >= ALONE:

@@ -206,6 +206,10 @@ class Reader:
             if any(5 * (min(end, token.end) - max(start, token.start)) >= 2 * len(token.text) for start, end in places)
         )
         self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
+        over = lexicon().over.search(self.text)
+        spoken = [n for n, t in enumerate(self.tokens) if over and over.start() < t.end and t.start < over.end()]
+        self.over = frozenset(n for n in spoken if 1.0 not in self.links.columns[n].values())
+        self.over = frozenset() if len(self.over) < len(spoken) else self.over  # a limit that is a column
         self.compared = self._compared_columns()
         if self.compared:
             self._drop_operations([self._span(self.compared)])
@@ -666,8 +670,21 @@ class Reader:
                 numbers, tokens_of_numbers = self.number_filters(tokens_of_values | named, measure)
                 filters = tuple(values + numbers)
                 used = tokens_of_values | tokens_of_numbers | self._named_by(filters)
+                if self.over and (figure := measure or self.default_measure()):
+                    yield self._beyond(filters, used, figure)
+                    continue
                 for reading in self._shapes(filters, used, measure):
                     yield replace(reading, assumes=reading.assumes - fit)
+
+    def _beyond(self, filters: tuple[Filter, ...], used: frozenset[int], figure: str) -> Reading:
+        """Return the rows that are beyond a limit that documents set."""
+        said = self.text[self.tokens[min(self.over)].start : self.tokens[max(self.over)].end]
+        filters = (*filters, Filter(figure, "over", (), said))
+        people = [name for n in self.persons for name in self.links.columns[n]]
+        shown = dict.fromkeys((*people, *self._shown(filters), *(one.column for one in filters)))
+        query = replace(self.base, shape="rows", filters=filters, columns=tuple(shown), measure=figure)
+        every = (*self.operations, "top", "bottom", "most_common")
+        return self._reading(query, used | self.over, *every, assumes=0.3 * (figure not in self.said))
 
     def _with_flags(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
         """Yield what the words of values may stand for, also with the columns of yes and no that are named."""
@@ -1328,7 +1345,7 @@ class Reader:
 
     def _uncompared(self, query: TableQuery) -> bool:
         """Whether rows above or below a bound are asked for, and the query has none: "over the limit"."""
-        bounds = (*_BOUNDS, *(f"date_{op}" for op in _BOUNDS), "between", "years", "months", "dates", "year")
+        bounds = ("over", *_BOUNDS, *(f"date_{op}" for op in _BOUNDS), "between", "years", "months", "dates", "year")
         every = (*query.filters, *query.within)
         if (
             query.order
@@ -1371,11 +1388,7 @@ class Reader:
         return column is not None and column.unit in UNITS_OF_TIME
 
     def _in_money(self, name: str) -> bool:
-        """Whether a column holds amounts of money."""
-        known = lexicon().money
-        column = self.column(name)
-        said = {*words_of(name), column.unit.casefold()}
-        return column.money or bool(said & known) or _AMOUNT.search(name) is not None
+        return is_money(self.column(name))
 
     def _asks_for_money(self, filters: Sequence[Filter]) -> bool:
         """Whether "how much" stands alone: "how much bread" doesn't ask for an amount of money."""
@@ -1442,6 +1455,12 @@ class Reader:
         if not (self.named or n in self.links.named):
             return False
         return TABLE_NOUN.match(self.text[self.tokens[n].end :]) is not None
+
+
+def is_money(column: Column) -> bool:
+    """Whether a column holds amounts of money."""
+    said = {*words_of(column.name), column.unit.casefold()}
+    return column.money or bool(said & lexicon().money) or _AMOUNT.search(column.name) is not None
 
 
 def _months_together(filters: Sequence[Filter]) -> list[Filter]:

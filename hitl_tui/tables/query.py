@@ -25,8 +25,9 @@ class Filter:
     Args:
         column: its name.
         op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`,
-            `none` (empty or 0); `column_lt`, `column_gt` (than the column that is its value); of dates `dates`
-            (from, to), `month` (any of them), `months` (from, to), `year`, `years` (from, to), and `date_lt` and so on.
+            `none` (empty or 0), `over` (a limit that isn't known yet); `column_lt`, `column_gt` (than the
+            column that is its value); of dates `dates` (from, to), `month` (any of them), `months` (from, to),
+            `year`, `years` (from, to), and `date_lt` and so on.
         values: what it is compared with; of `is` and `not` any of them.
         said: the words of the question.
     """
@@ -143,6 +144,11 @@ class TableQuery:
             ends=tuple(data.get("ends", ())),
             **{name: str(data.get(name, "")) for name in plain},
         )
+
+    @property
+    def limited(self) -> Filter | None:
+        """The filter of which nobody said yet what the limit is."""
+        return next((one for one in self.filters if one.op == "over"), None)
 
     @property
     def names(self) -> frozenset[str]:

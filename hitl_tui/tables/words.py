@@ -64,6 +64,7 @@ class Lexicon:
 
     Args:
         operations, comparisons, columns, times: expressions by name.
+        over: what asks for rows beyond a limit that is said elsewhere.
         down: what makes a superlative one of the least.
         filler: words that say nothing about rows or figures.
         tails: Korean endings of questions.
@@ -88,6 +89,7 @@ class Lexicon:
     comparisons: Mapping[str, re.Pattern[str]]
     columns: Mapping[str, re.Pattern[str]]
     times: Mapping[str, re.Pattern[str]]
+    over: re.Pattern[str]
     down: re.Pattern[str]
     filler: frozenset[str]
     tails: re.Pattern[str]
@@ -139,6 +141,7 @@ def lexicon() -> Lexicon:
         comparisons=_expressions(given["comparisons"]),
         columns=_expressions(given["columns"]),
         times=_expressions(given["times"]),
+        over=_expressions(given["limits"])["over"],
         down=re.compile(given["directions"]["down"]),
         filler=frozenset(filler),
         tails=re.compile(given["filler"]["ko_tails"]),

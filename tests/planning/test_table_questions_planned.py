@@ -76,6 +76,17 @@ def test_a_question_goes_on_from_the_one_asked_last_and_not_from_an_earlier_tabl
     assert todos[-1].arguments["query"] == "When is the boiler of Ann serviced?"
 
 
+def test_rows_beyond_a_limit_of_a_document_are_asked_for_after_the_search_for_it(agent: PlanningAgent) -> None:
+    asked = "Who paid amounts over the allowance?"
+    todos = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(asked)).plan)
+    assert kinds([todo.to_dict() for todo in todos]) == [("search_team", ""), ("analysis_team", "tables")]
+    assert todos[1].dependencies == (todos[0].id,)
+    proposed = asyncio.run(agent.revise(asked, PAID, [replace(one, status=Status.COMPLETED) for one in todos[:1]]))
+    added = [dict(change["todo"]) for change in proposed.changes]
+    assert kinds(added) == [("search_team", ""), ("analysis_team", "tables")]
+    assert added[0]["id"] in added[1]["dependencies"]
+
+
 def test_a_report_on_a_question_to_a_table_asks_that(agent: PlanningAgent) -> None:
     fact = "When is the boiler serviced?"
     first = asyncio.run(agent.create_execution_plan(fact)).plan

@@ -27,7 +27,9 @@ from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage,
 from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
+from hitl_tui.teams.analysis.limits import Limit
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
+from hitl_tui.teams.analysis.table_limits import held
 from hitl_tui.teams.contract import (
     BRIEF,
     Brief,
@@ -156,13 +158,22 @@ def _earlier_query(task: TeamTask) -> TableQuery | None:
     return found
 
 
-def _told(answer: Answer, language: str) -> dict[str, Any]:
-    told = brief(answer, language)
+def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = None) -> dict[str, Any]:
+    """Return what is kept of an answer.
+
+    Args:
+        answer: the answer.
+        language: `ko` or `en`.
+        note: what is said of the limit in a document that rows were held against.
+        limit: that limit.
+    """
+    told = brief(answer, language, note)
     found = bool(told.answer)
     kept: dict[str, Any] = {"found": found, BRIEF: told.to_dict(), "sql": answer.sql, "why": answer.why}
     kept["choices"] = {words: query.to_dict() for words, query in nearest(answer, language).items()}
     if answer.mapped is not None:
         kept["source"] = cited(answer.mapped.table, answer.sql).to_dict()
+        kept["limit"] = limit.source.to_dict() if limit else None
         if found:
             kept["query"] = answer.mapped.query.to_dict()
             kept["columns"] = list(answer.result.names) if answer.result else []
@@ -176,7 +187,11 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     if state["analysis_type"] == "tables":
         before = _earlier_query(runtime.context.task)
         answer = await in_thread(lambda: ask(state["query"], table_files(workspace), before))
-        return {"table": _told(answer, state["language"])}
+        if answer.why != "limit":
+            return {"table": _told(answer, state["language"])}
+        read = await asyncio.to_thread(whole, workspace, [Passage.from_dict(item) for item in state["passages"]])
+        limited = await in_thread(lambda: held(answer, state["query"], read, state["language"]))
+        return {"table": _told(limited[0], state["language"], *limited[1:])}
     passages = [Passage.from_dict(item) for item in state["passages"]]
     told: dict[str, Any] = {}
     paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
@@ -244,7 +259,8 @@ async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[
             "table": {name: value for name, value in table.items() if name != BRIEF},
             BRIEF: table[BRIEF],
         }
-        cited = (Citation.from_dict(table["source"]),) if found else ()
+        places = [table["source"], *filter(None, [table.get("limit")])] if found else []
+        cited = tuple(Citation.from_dict(place) for place in places)
         said = (told.answer or " ".join(told.absent)).split("\n")[0].replace("*", "")
     result = TeamResult(state["report"], data, cited, summary=clip(said, SUMMARY_LIMIT), found=found)
     runtime.context.progress(result.summary, fraction=1.0)

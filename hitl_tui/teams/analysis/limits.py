@@ -28,6 +28,7 @@ _AFTER = tuple((bound, re.compile(pattern)) for bound, pattern in (
     (_MIN, rf"{_GAP}이상|\s?(?:or\s(?:more|above|over)|minimum|at\s(?:the\s)?least)"),
 ))  # fmt: skip
 _BEFORE = tuple((bound, re.compile(f"{pattern}$")) for bound, pattern in (
+    (_MAX, r"(?:nobody|no\sone|none)\s(?:[a-z]+\s){1,3}more\sthan\s"),
     (_MAX, r"(?:at\smost|(?:not|never)\sexceed(?:ing)?|(?:no|not|by)\s(?:more|higher|greater|larger)\sthan|up\sto|"
            r"max(?:imum)?\.?(?:\s(?:of|is))?|capped\sat|cap(?:\s(?:of|is|at))?|limit(?:ed)?(?:\s(?:of|is|at|to))?|"
            r"ceiling(?:\sof)?|within)[\s:]+(?:the\s|an?\s|one\s)?(?:at\smost\s)?"),
@@ -44,13 +45,14 @@ _EXCEPTION = re.compile(
 )
 """Where a limit doesn't hold, or for how long something may not be done."""
 _EACH = tuple(
-    re.compile(rf"\b(?:per|an?|each)\s{english}\b|\b(?:{adverb})\b|{korean}", re.IGNORECASE)
-    for english, adverb, korean in (
-        ("hour", "hourly", r"시간\s?당"), ("day", "daily", r"하루|매일|1일\s?당"), ("night", "nightly", r"박\s?당"),
-        ("week", "weekly", r"매주|주\s?당"), ("month", "monthly", r"매월|매달|한\s?달"),
-        ("year", "yearly|annual", "매년|연간"),
+    (re.compile(rf"\b(?:per|an?|each)\s{english}\b|\b(?:{adverb})\b|{korean}", re.IGNORECASE), (english, *called))
+    for english, adverb, korean, *called in (
+        ("hour", "hourly", r"시간\s?당", "시간"), ("day", "daily", r"하루|매일|1일\s?당", "날짜", "date"),
+        ("night", "nightly", r"박\s?당"), ("week", "weekly", r"매주|주\s?당", "주"),
+        ("month", "monthly", r"매월|매달|한\s?달", "월"), ("year", "yearly|annual", "매년|연간", "연도"),
     )
 )  # fmt: skip
+"""What says that a limit is for a period, and what columns that tell such periods apart are called."""
 RISE = re.compile(
     r"증액|인상|올[라려렸리린릴랐]|오[르른]|상승|증가|늘[어었려리]|뛰|\b(?:increas|rais|ris(?:e|ing)|rose|hike|gr[eo]w|"
     r"(?:go|went|goes)\sup|higher|climb|jump)",
@@ -139,7 +141,9 @@ def bound_of(said: str, amount: Amount) -> str:
     return next(after, "") or next(before, "")
 
 
-def fitting(question: str, kind: tuple[str, str], limits: Sequence[Limit], direction: int = 0) -> list[Limit]:
+def fitting(
+    question: str, kind: tuple[str, str], limits: Sequence[Limit], direction: int = 0, *, timed: bool = True
+) -> list[Limit]:
     """Return the limits that a question is about, each value once: none, one, or several that can't be told apart.
 
     Args:
@@ -147,13 +151,14 @@ def fitting(question: str, kind: tuple[str, str], limits: Sequence[Limit], direc
         kind: what has to be limited; see `Amount.of`.
         limits: what documents set.
         direction: 1 where it has to be the limit of a rise, -1 of a fall.
+        timed: it has to be one for the period that the question names.
     """
     held = [
         limit
         for limit in limits
         if limit.amount.of == kind
         and (not direction or direction_of(limit.said) == direction)
-        and _rates(question) <= _rates(limit.said)
+        and (not timed or _rates(question) <= _rates(limit.said))
     ]
     if not held:
         return []
@@ -171,7 +176,12 @@ def fitting(question: str, kind: tuple[str, str], limits: Sequence[Limit], direc
 
 
 def _rates(text: str) -> set[int]:
-    return {at for at, words in enumerate(_EACH) if words.search(text)}
+    return {at for at, (words, _) in enumerate(_EACH) if words.search(text)}
+
+
+def periods_of(text: str) -> list[tuple[str, ...]]:
+    """Return the periods that a limit is for, each as what columns of them are called."""
+    return [_EACH[at][1] for at in sorted(_rates(text))]
 
 
 def _shares(question: str, said: str) -> bool:

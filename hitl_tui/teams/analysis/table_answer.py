@@ -39,11 +39,18 @@ def cited(table: Table, sql: str) -> Citation:
     return Citation(table.file.path, 0, 0, f"{table.sheet}: {sql}" if table.sheet else sql)
 
 
-def brief(answer: Answer, language: str) -> Brief:
-    """Return what the final answer needs: the figure with its table, then how it was read and the query."""
+def brief(answer: Answer, language: str, limit: str = "") -> Brief:
+    """Return what the final answer needs: the figure with its table, then how it was read and the query.
+
+    Args:
+        answer: what came of the question.
+        language: `ko` or `en`.
+        limit: what is said of the limit that rows were held against.
+    """
     told = outcome(answer, language)
     if not told or answer.mapped is None:
-        return Brief(absent=tuple(refusal(answer, language)))
+        why = refusal(answer, language) if answer.why != "limit" else []
+        return Brief(absent=(*filter(None, [limit]), *why))
     mapped = answer.mapped
     first, *rest = told
     first = guesses(mapped, language) + first
@@ -52,6 +59,7 @@ def brief(answer: Answer, language: str) -> Brief:
         f"{first} [`{mapped.table.name}`, {counted}]",
         *rest,
         *notes(mapped, language),
+        *([f"- {limit}"] if limit else []),
         *_beside(answer, language),
         *_second(answer, language),
         *versions(answer, language),
