@@ -52,7 +52,7 @@ _ENGLISH = {
     "file": "{count:,} file",
     "files": "{count:,} files",
     "other": "The documents are in another language, where this may stand in other words. Ask in that language, too.",
-    "unsaid": "Not in this passage: {words}.",
+    "unsaid": "Found in one passage, without the words: {words}.",
     "near": "What comes nearest:",
     "best": "Found, the best passage first:",
     "only": "Found in one passage:",
@@ -91,7 +91,7 @@ _KOREAN = {
     "file": "파일 {count:,}개",
     "files": "파일 {count:,}개",
     "other": "문서가 다른 언어로 쓰여 있어 질문의 낱말로는 찾지 못했을 수 있습니다. 문서의 언어로도 물어보세요.",
-    "unsaid": "이 구절에 없는 말: {words}.",
+    "unsaid": "한 구절에서 찾았습니다. 그 구절에 없는 말: {words}.",
     "near": "가장 가까운 내용:",
     "best": "찾았습니다. 가장 잘 맞는 구절부터:",
     "only": "한 구절에서 찾았습니다:",
@@ -264,9 +264,8 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
         said.append(
             " ".join([words["nearest"].format(searched=found.files), *([_missing(found)] if hits.missing else [])])
         )
-    if hits.unsaid:
-        said.append(words["unsaid"].format(words=", ".join(hits.unsaid)))
-    said.append(words["near" if hits.weak else "best" if len(cited) > 1 else "only"])
+    lead = "near" if hits.weak else "best" if len(cited) > 1 else "unsaid" if hits.unsaid else "only"
+    said.append(words[lead].format(words=", ".join(hits.unsaid)))
     for passage, citation in first:
         heading = passage.heading.rpartition(" > ")[2]
         said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text), _ANSWER)}")
