@@ -28,7 +28,9 @@ _BESIDE = ("context", "config")
 _SHOWN_HASH = 12
 _PATH = re.compile(r"[\w./-]+")
 _ESCAPED = re.compile(r"\\r\\n|\\.")
-_RELATIVE = ("documents", "path")
+DOCUMENTS, WHOLE_FOLDER = "documents", mark("the whole folder")
+"""The argument that names what is searched, and how all of it reads."""
+_RELATIVE = (DOCUMENTS, "path")
 """Arguments that name files relative to the workspace."""
 
 
@@ -197,8 +199,8 @@ def deletes(argv: object) -> bool:
 def _paths(value: Any) -> str:
     """Return paths as people write them where none of them needs quotation marks; `.` is the folder itself."""
     if value == ["."]:
-        return _("the whole folder")
-    if value == _("the whole folder"):
+        return _(WHOLE_FOLDER)
+    if value == _(WHOLE_FOLDER):
         return json_of(value)
     listed = isinstance(value, list) and value and all(isinstance(p, str) and _PATH.fullmatch(p) for p in value)
     return " ".join(value) if listed else value_text(value)

@@ -89,3 +89,21 @@ def test_long_values_get_several_lines(kind: str, value: object, several: bool) 
     assert area_text(field, {}) == ""
     if kind == "json":
         assert json.loads(area_text(field, {"x": value})) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (["."], "the whole folder"),
+        (["notes", "old mails/a b.md"], "notes, old mails/a b.md"),
+        (["a,b.md"], '["a,b.md"]'),
+        (["the whole folder"], '["the whole folder"]'),
+        ([" spaced "], '[" spaced "]'),
+        ([], "[]"),
+    ],
+)
+def test_a_list_of_texts_is_written_as_people_write_one(value: list[str], shown: str) -> None:
+    schema = {"properties": {"documents": {"type": "array", "items": {"type": "string"}}}}
+    (field,) = schema_fields(schema, {"documents": value})
+    assert field_text(field, {"documents": value}) == shown
+    assert field.value(shown) == value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark
-from hitl_tui.wording.subject_rows import is_call, value_words
+from hitl_tui.wording.subject_rows import DOCUMENTS, WHOLE_FOLDER, is_call, value_words
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import Parameter
@@ -48,7 +49,7 @@ class Field:
 
     Args:
         name: the parameter.
-        type: string, integer, number, boolean, choice, path or json.
+        type: string, integer, number, boolean, choice, path, texts (a list of them) or json.
         choices: values of a choice.
         minimum: least number; None for none.
         maximum: greatest number; None for none.
@@ -132,7 +133,10 @@ class Field:
             if meant is None:
                 raise self._wrong(text)
             return meant
-        if self.type == "json":
+        if self.type == "texts" and not plain.startswith("["):
+            whole = self.name == DOCUMENTS and plain == _(WHOLE_FOLDER)
+            return ["."] if whole else [part.strip() for part in re.split("[,\n]", plain) if part.strip()]
+        if self.type in ("json", "texts"):
             try:
                 return strict_json(text)
             except ValueError as error:
@@ -161,6 +165,7 @@ _EXPECTS = {
     "number": mark("a number"),
     "boolean": mark("true or false"),
     "path": mark("a path in the workspace"),
+    "texts": mark("texts, a comma between two"),
     "json": "JSON",
 }
 
@@ -183,14 +188,22 @@ def schema_fields(schema: JsonSchema, present: JsonObject) -> tuple[Field, ...]:
         options = said.get("enum") or ()
         plain = all(isinstance(o, str) for o in options)
         kind = said.get("type")
-        kind = kind if kind in ("string", "integer", "number", "boolean") and plain else "json"
-        if name in present and kind == "string" and not isinstance(present[name], str):
+        listed = kind == "array" and (said.get("items") or {}).get("type") == "string"
+        kind = kind if kind in ("string", "integer", "number", "boolean") and plain else "texts" if listed else "json"
+        if name in present and kind in ("string", "texts") and not _fits(kind, present[name]):
             kind = "json"
         choices = tuple(options) if plain else ()
         low, high = said.get("minimum"), said.get("maximum")
         description = str(said.get("description", ""))
         found[name] = Field(name, kind, choices, low, high, said.get("default"), name in required, description)
     return (*found.values(), *(Field(name, "json") for name in present if name not in found))
+
+
+def _fits(kind: str, value: Json) -> bool:
+    """Return whether a value that is there is a text, or a list of texts."""
+    if kind == "string":
+        return isinstance(value, str)
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +273,22 @@ def field_text(field: Field, values: JsonObject) -> str:
     value = values[field.name]
     if isinstance(value, str) and value in field.choices:
         return safe_text(value_words(field.name, value), multiline=False)
+    if (texts := _joined(field, value, ", ")) is not None:
+        return safe_text(texts, multiline=False)
     plain = isinstance(value, str) and field.type != "json"
     return safe_text(str(value) if plain else json.dumps(value, ensure_ascii=False), multiline=False)
+
+
+def _joined(field: Field, value: Json, between: str) -> str | None:
+    """Return a list of texts as one text that stands for exactly it; None where none does."""
+    if field.type != "texts" or not value or not isinstance(value, list | tuple):
+        return None
+    whole = field.name == DOCUMENTS and value == ["."]
+    text = _(WHOLE_FOLDER) if whole else between.join(map(str, value))
+    try:
+        return text if field.value(text) == list(value) else None
+    except BadInput:
+        return None
 
 
 def area_text(field: Field, values: JsonObject) -> str:
@@ -271,7 +298,9 @@ def area_text(field: Field, values: JsonObject) -> str:
         return ""
     if field.type == "string" and isinstance(value, str):
         return safe_text(value)
-    several = field.type == "json" and isinstance(value, dict | list)
+    if (texts := _joined(field, value, "\n")) is not None:
+        return safe_text(texts)
+    several = field.type in ("json", "texts") and isinstance(value, dict | list)
     return safe_text(json.dumps(value, ensure_ascii=False, indent=_INDENT if several else None))
 
 
@@ -281,5 +310,7 @@ def needs_area(field: Field, values: JsonObject) -> bool:
     if field.type == "string" and isinstance(value, str):
         return "\n" in value or cell_width(one_line(value, 10_000)) > _LONG
     return (
-        field.type == "json" and isinstance(value, dict | list) and len(json.dumps(value, ensure_ascii=False)) > _LONG
+        field.type in ("json", "texts")
+        and isinstance(value, dict | list)
+        and len(json.dumps(value, ensure_ascii=False)) > _LONG
     )
