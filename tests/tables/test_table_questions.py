@@ -664,11 +664,14 @@ def test_a_word_that_is_only_near_a_column_in_meaning_is_no_sum_of_its_rows(tmp_
     assert about(question, tmp_path) is About.TEXT
 
 
-def test_a_whole_question_after_another_keeps_its_own_noun(tmp_path: Path) -> None:
+@pytest.mark.parametrize("question", ["올해 적립금은 얼마야?", "올해 적립금이 얼마지?"])
+def test_a_whole_question_after_another_keeps_its_own_noun(tmp_path: Path, question: str) -> None:
     written(tmp_path, "수리내역.csv", REPAIRS)
     first = "올해 설비에 모두 얼마 썼어?"
+    before = asked(tmp_path, first).mapped
+    assert before is not None
     assert continues("소모품은?", [first], tmp_path)
-    assert not continues("올해 적립금은 얼마야?", [first], tmp_path)
+    assert asked(tmp_path, question, before.query).result is None
 
 
 @pytest.mark.parametrize(
