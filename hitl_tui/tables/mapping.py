@@ -88,6 +88,8 @@ TABLE_NOUN = re.compile(
 )
 _TABLE_NAME = re.compile(r"(?:표|목록|명부|현황|기록|내역|일지|대장|월|년|list|table|data|log|records?|register)$")
 _PREPOSITION = re.compile(r"(?<![a-z])(?:by|per|of|in|for)(?![a-z])", re.I)
+_DAYS = re.compile(r"일수|기간|days?(?![a-z])", re.I)
+_DAY_AFTER = re.compile(r"일(?!\s?(?:간|동안|이상|이하|이내|째|치|분))")
 _PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
 _WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
 _WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
@@ -194,6 +196,9 @@ class Reader:
         self.table = table
         if (time := next((c for c in table.columns if c.years), None)) and time.low < 1000:
             self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
+        month = [c for c in table.columns if c.kind == "date" and c.low == c.high and c.first_month == c.last_month]
+        if month and not any(_DAYS.search(c.name) for c in table.columns if c.kind == "number"):
+            self.tokens = [_day_of(t, month[0], self.text) for t in self.tokens]
         self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
         if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
             self._drop_operations([found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)])
@@ -1483,6 +1488,15 @@ def _far(token: Token, time: Column) -> bool:
 
 def _may_be_year(token: Token, time: Column) -> bool:
     return token.kind == "number" and not token.unit and time.low <= float(token.number or 0) <= time.high
+
+
+def _day_of(token: Token, month: Column, text: str) -> Token:
+    """Return a number that is a day of the month as that day, where all dates of a column are of one month."""
+    day = int(token.number or 0) if token.kind == "number" and not token.unit else 0
+    if not 0 < day < 32 or not _DAY_AFTER.match(text, token.end):
+        return token
+    said = f"{int(month.low):04d}-{month.first_month:02d}-{day:02d}"
+    return replace(token, text=f"{token.text}일", end=token.end + 1, forms=(said,), number=None, kind="day")
 
 
 def _number(token: Token) -> float | None:

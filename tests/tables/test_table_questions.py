@@ -690,6 +690,8 @@ def test_who_paid_nothing_has_not_paid_though_a_figure_stands_there(tmp_path: Pa
         ("who paid on May 2nd?", {"Ines Roth"}),
         ("5월 19일까지 낸 사람은?", {"Ines Roth", "Pia Weiss"}),
         ("5월 3일 이후에 낸 사람은 누구야?", {"Pia Weiss"}),
+        ("3일 넘겨서 낸 사람은?", {"Pia Weiss"}),
+        ("2일까지 낸 사람은 누구야?", {"Ines Roth"}),
     ],
 )
 def test_a_day_without_its_year_is_a_condition(tmp_path: Path, question: str, expected: set[str]) -> None:
