@@ -109,6 +109,12 @@ def test_what_isnt_done_of_a_further_question_is_said_under_it() -> None:
     alone = compose("When can we leave?", "en", [after], {"todo_002": texts["todo_002"]}, asks=ASKS).text
     assert alone.startswith("## Answer\n\nNothing is deleted.")
 
+    of_plan = "No command of this folder does that."
+    text = compose("When can we leave?", "en", [first, after], texts, remarks=[of_plan], asks=ASKS).text
+    assert text.index("The copy is of March.") < text.index(of_plan) < text.index("Notice is one month.")
+    only = compose("When can we leave?", "en", [first], {"todo_001": texts["todo_001"]}, remarks=[of_plan], asks=ASKS)
+    assert only.text.startswith(f"## Answer\n\n{of_plan}")
+
 
 def test_questions_of_tables_that_were_asked_while_others_waited_keep_their_answers() -> None:
     asks = ("How much did Ruth pay?", "What was the largest expense?")
