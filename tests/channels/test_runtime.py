@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from pathlib import Path
 
 import pytest
@@ -219,7 +220,10 @@ def test_a_folder_of_jobs_is_shared_by_two_runtimes(place: Place, tmp_path: Path
                 assert one.process.poll() is None and two.process.poll() is None
         assert len(one.of("accepted")) + len(two.of("accepted")) == 8
         said = one.of("failed") + two.of("failed")
-        assert [event["job_id"] for event in said] == ["bad.json"], said
+        assert [event["job_id"] for event in said if event["final"]] == ["bad.json"], said
+        for event in said:
+            if not event["final"]:  # a busy machine may put a job off; what for stands in the summary
+                warnings.warn(f"{event['job_id']} was put off: {event['error']}", stacklevel=1)
     assert {path.name for path in (folder / "taken").iterdir()} == {f"j{n}.json" for n in range(8)}
     assert (folder / "refused" / "bad.reason.txt").read_text().startswith('A job needs a "query"')
 
