@@ -281,7 +281,7 @@ async def test_request_that_fits_several_commands_asks_which() -> None:
 async def test_undeclared_deed_is_said_to_be_only_looked_for() -> None:
     planned = await agent().create_execution_plan("delete user records")
     assert kinds(planned) == ["search"]
-    assert "No declared command" in planned.notes[0]
+    assert "No command of this folder does" in planned.notes[0]
 
 
 async def test_order_words_order_commands_and_searches() -> None:
