@@ -44,6 +44,8 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 """Makes a sentence of its own, or asks for everything: nothing of the question before narrows it."""
+_TAKES_OVER = re.compile(r"(?<=[가-힣])[은는도]\s?요\W*$")
+"""Ends what goes on from a question before in Korean: `소설은요?`"""
 _TIMES = ("year", "years", "month", "months", "dates", "date_lt", "date_le", "date_gt", "date_ge")
 _SAYS_ALL = 2.0
 """Score from which a question says itself all that it asks: nothing is taken from the one before."""
@@ -434,7 +436,9 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     best = max(merged, key=lambda one: one.score, default=None)
     if elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:
         return None
-    if alone.sure and not _GOES_ON.match(question):
+    if alone.sure and not (_GOES_ON.match(question) or _TAKES_OVER.search(question)):
+        if reader.says_what_of(alone.query) and not OF_THEM.search(question):
+            return None
         whole = _WHOLE.search(question) or any(is_past(word) for word in question.split())
         if alone.score >= _SAYS_ALL or (whole and alone.own and alone.counts and not OF_THEM.search(question)):
             return None

@@ -98,6 +98,8 @@ _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|las
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
 _WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
+_OVERALL = re.compile(r"전체|\boverall\b|\b(?:of|for|across|over) (?:all|every)\b", re.I)
+"""Drops what narrowed the question before."""
 _BETWEEN = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to)\s?$", re.I)
 _AMOUNT = re.compile(r"amount|sales|revenue|금액|매출", re.I)
 _LASTING = re.compile(
@@ -1188,9 +1190,22 @@ class Reader:
         assumes = unsaid + 0.3 * bool(default) + 0.2 * (not keyed)
         yield replace(self._reading(query, used, *of_one, missing=missing, assumes=assumes), whole=not targets)
 
+    def says_what_of(self, query: TableQuery) -> bool:
+        """Whether the question names the column that it asks of itself, and what it asks of that."""
+        mine = self.said.get(query.measure)
+        if mine is None or mine.likely < _LIKELY:
+            return False
+        how_much = {"how_much"} if not query.filters else set()  # "how much is it" says no more than a name
+        return bool(self.operations.keys() - how_much) or self._lacking() is not None
+
     def continued(self, before: TableQuery) -> Iterator[Reading]:
         """Yield an earlier query with each part of it replaced that the question says anew."""
         every = frozenset(self.operations)
+        overall = _OVERALL.search(self.text)
+        if overall and before.shape in ("figure", "groups"):
+            if not self.korean:
+                self._drop_operations([overall.span()])  # the same figure is asked for, not a total
+            before = replace(before, shape="figure", group="", part="", order="", limit=0, filters=())
         for values, tokens_of_values, fit in self.value_readings():
             measures = self.columns(("number",), tokens_of_values, {one.column for one in values}, _LOOSE)[:_CHOICES]
             for measure in (*measures, ""):

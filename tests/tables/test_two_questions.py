@@ -87,3 +87,58 @@ def test_a_figure_of_all_and_what_has_least_are_two_questions(
     answer = ask(question, table_files(folder))
     assert answer.result is not None and answer.second is not None and answer.second.result is not None
     assert (answer.result.rows[0][0], answer.second.result.rows[0][0]) == figures
+
+
+HIVES = """hive,keeper,breed,honey_kg,sugar due,sugar paid
+1,Ines,Buckfast,20,10,10
+2,Olaf,Carnica,30,12,4
+3,Ines,Carnica,50,8,8
+4,Remi,Buckfast,40,9,0
+"""
+PATIENTS = """접수일,종류,진료과,진료비
+2026-03-02,강아지,외과,90000
+2026-03-05,고양이,내과,30000
+2026-03-09,강아지,내과,60000
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "expected"),
+    [
+        ("average honey of Buckfast hives", "which keepers have paid less sugar than they owe?", {"Olaf", "Remi"}),
+        ("average honey of Buckfast hives", "what is the total sugar paid?", {22}),
+        ("honey by breed", "average honey?", {35}),
+        ("강아지 진료비 합계는?", "진료비 전체 평균 알려줘", {60000}),
+        ("종류별 진료비 합계", "진료비 평균은?", {60000}),
+        ("강아지 진료비 합계는?", "전체 평균은?", {60000}),
+        ("average honey of Buckfast hives", "and overall?", {35}),
+    ],
+)
+def test_a_question_that_names_its_own_figure_takes_no_filter_or_group_from_the_last(
+    tmp_path: Path, before: str, question: str, expected: set[object]
+) -> None:
+    (tmp_path / "hives.csv").write_text(HIVES, encoding="utf-8")
+    (tmp_path / "동물병원.csv").write_text(PATIENTS, encoding="utf-8")
+    files = table_files(tmp_path)
+    asked = ask(before, files).mapped
+    assert asked is not None
+    assert expected <= cells(ask(question, files, asked.query))
+
+
+@pytest.mark.parametrize(
+    ("before", "question", "expected"),
+    [
+        ("average honey of Buckfast hives", "and the total honey?", 60),
+        ("average honey of Buckfast hives", "for Carnica?", 40),
+        ("강아지 진료비 합계는?", "고양이는요?", 30000),
+        ("강아지 진료비 합계는?", "진료비 평균은요?", 75000),
+        ("강아지 진료비 합계는?", "평균은?", 75000),
+    ],
+)
+def test_a_fragment_goes_on_from_the_last_question(tmp_path: Path, before: str, question: str, expected: float) -> None:
+    (tmp_path / "hives.csv").write_text(HIVES, encoding="utf-8")
+    (tmp_path / "동물병원.csv").write_text(PATIENTS, encoding="utf-8")
+    files = table_files(tmp_path)
+    asked = ask(before, files).mapped
+    assert asked is not None
+    assert expected in cells(ask(question, files, asked.query))
