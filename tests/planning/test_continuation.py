@@ -59,6 +59,17 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
         ("본인이 결혼하면 휴가 며칠이야?", "조부모님이 돌아가시면?", "조부모님이 돌아가시면 휴가 며칠이야?"),
         ("경조 휴가는 며칠이야?", "그럼 배우자가 아이를 낳으면요?", "배우자가 아이를 낳으면 경조 휴가는 며칠이야?"),
         (
+            "What must I tell a tenant 6 weeks before a visit?",
+            "and if it was only 2 days?",
+            "What must I tell a tenant 2 days before a visit?",
+        ),
+        (
+            "Who signs for an order of 2,000 euros?",
+            "What if it is 500?",
+            "Who signs for an order of 500 euros?",
+        ),
+        ("회원권을 3개월 쉬려면 어디에 신청해?", "그럼 6개월이면?", "회원권을 6개월 쉬려면 어디에 신청해?"),
+        (
             "며칠 지나면 카드 결제는 취소가 안 돼?",
             "그럼 포인트는 언제까지 돼?",
             "며칠 지나면 카드 결제는 취소가 안 돼 포인트는 언제까지 돼",

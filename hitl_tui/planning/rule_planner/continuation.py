@@ -36,7 +36,7 @@ from hitl_tui.tables.words import is_question_word, is_worked_out
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
-    r"(?:(?:what|how) about\s+)?",
+    r"(?:(?:what|how) about\s+|what\s+(?=if\b))?",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -50,7 +50,9 @@ _MEANS = re.compile(
 )
 """What stands for something that was said before."""
 _IF = re.compile(
-    r"(?:(?<=[,.?!] )|^)[^,.?!]*?[가-힣]+(?<!끝나)(?<![화측도표냉수반])면(?=[\s,?]|$)|\b(?:if|unless) [^,.?!]+", re.I
+    r"(?:(?<=[,.?!] )|^)[^,.?!]*?[가-힣]+(?<!끝나)(?<![화측도표냉수반])면(?=[\s,?]|$)"
+    r"|\b(?:if|unless) (?:[^,.?!]|[.,](?=\d))+",
+    re.IGNORECASE,
 )
 """A case that something is asked of."""
 _TAIL = re.compile(r"(?:도|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
@@ -211,7 +213,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
     That is the one place of the last question that is most like it: of the same kind, with the same last word, in the
     same part of the sentence (after the same preposition, the topic), or written alike; else, for a single thing, what
-    names most. It brings its own preposition, but for "for", which only leads over. A case stands for a case.
+    names most. It brings its own preposition, but for "for", which only leads over. A case stands for a case, and its
+    only figure for the last figure that measures the same: "from 3 to 5" of three is "from 3 to 4" if it were 4.
 
     Args:
         before: the last question.
@@ -222,6 +225,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
     """
     if _IF.fullmatch(said):
+        if whole := _with_figure(before, said, rules):
+            return whole, True
         if other := _IF.search(before):
             return f"{before[: other.start()]}{said}{before[other.end() :]}", True
         if not said.isascii():
@@ -251,6 +256,21 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
         start, now = (one.by[1], said.strip()) if own else (start, bare)
         before = f"{before[:start]}{now}{particle}{before[end + len(one.particle) :]}"
     return before, True
+
+
+def _with_figure(before: str, case: str, rules: Rules) -> str:
+    """Return the last question with the only figure of a case in the place of its own; empty where it has none."""
+    figures = [one for one in given_in(case, rules.units) if one.kind == "number"]
+    if len(figures) != 1:
+        return ""
+    held = [one for one in given_in(before, rules.units) if one.kind == "number"]
+    alike = [one for one in held if one.measure == figures[0].measure or "" in (one.measure, figures[0].measure)]
+    if not alike:
+        return ""
+    start, end = alike[-1].place
+    after = ((at, rules.units.after(before, at)) for at in range(start + 1, end))
+    unit = next((before[at:end] for at, unit in after if unit and at + unit.length == end), "")
+    return f"{before[:start]}{case[slice(*figures[0].place)]}{'' if figures[0].unit else unit}{before[end:]}"
 
 
 def _telling(text: str) -> float:
