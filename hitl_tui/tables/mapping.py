@@ -1072,7 +1072,9 @@ class Reader:
             for n, token in enumerate(self.tokens):
                 if not (token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 6):
                     continue
-                for name, likely in self.links.columns[n].items():
+                likely_of, spoken = self.links.columns[n], {key_of(form) for form in token.forms}
+                very = {name: likely for name, likely in likely_of.items() if key_of(name) in spoken}
+                for name, likely in (very or likely_of).items():
                     column = self.column(name)
                     if likely >= _LIKELY and (column.kind != "number" or column.distinct <= 60 or column.years):
                         yield name, n

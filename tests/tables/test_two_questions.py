@@ -142,3 +142,11 @@ def test_a_fragment_goes_on_from_the_last_question(tmp_path: Path, before: str, 
     asked = ask(before, files).mapped
     assert asked is not None
     assert expected in cells(ask(question, files, asked.query))
+
+
+@pytest.mark.parametrize("question", ["부서구분별 사용 건수 알려줘", "부서구분별로 금액 합계는?"])
+def test_groups_are_of_the_column_of_the_very_name_before_one_that_begins_so(tmp_path: Path, question: str) -> None:
+    rows = "사용일,부서번호,부서구분,금액\n2026-04-01,101,현장,10\n2026-04-02,102,본사,30\n2026-04-03,103,현장,20\n"
+    (tmp_path / "법인카드.csv").write_text(rows, encoding="utf-8")
+    answer = ask(question, table_files(tmp_path))
+    assert {"현장", "본사"} <= cells(answer)
