@@ -409,6 +409,7 @@ class Reader:
         """Return the columns that hold figures, not years or ids."""
         columns = [c for c in self.table.columns if c.name not in self._paired]
         numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
+        numbers = [c for c in numbers if not self.table.numbers_rows(c.name)]
         return [c for c in numbers if not set(words_of(c.name)) & _IDS and not re.fullmatch(r"column\d+", c.name)]
 
     def default_measure(self) -> str:
@@ -669,7 +670,7 @@ class Reader:
         for values, tokens_of_values, fit in self._with_flags():
             taken = {one.column for one in values}
             measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
-            measures = [name for name in measures if name not in self._paired]
+            measures = [n for n in measures if n not in self._paired and not self.table.numbers_rows(n)]
             measures = sorted(measures, key=lambda name: (self.column(name).years, not self._sold(name)))[:_CHOICES]
             for measure in (*measures, ""):
                 mine = self.said[measure].tokens if measure else frozenset()
@@ -1209,7 +1210,8 @@ class Reader:
                 self._drop_operations([overall.span()])  # the same figure is asked for, not a total
             before = replace(before, shape="figure", group="", part="", order="", limit=0, filters=())
         for values, tokens_of_values, fit in self.value_readings():
-            measures = self.columns(("number",), tokens_of_values, {one.column for one in values}, _LOOSE)[:_CHOICES]
+            measures = self.columns(("number",), tokens_of_values, {one.column for one in values}, _LOOSE)
+            measures = [name for name in measures if not self.table.numbers_rows(name)][:_CHOICES]
             for measure in (*measures, ""):
                 numbers, tokens_of_numbers = self.number_filters(tokens_of_values, measure or before.measure)
                 added = tuple(values + numbers)

@@ -54,6 +54,9 @@ _LABELS = 3
 """Columns that such a label may stand in."""
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
 _AFTERNOON = re.compile(r"1[3-9]|2\d")
+_NUMBERING = frozenset(("id", "no", "nr", "number"))
+_NUMBERED = ("번호", "순번", "일련번호")
+"""How the names of columns end that number rows."""
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
 _lock = threading.Lock()
 _MAY_BE = ("excel", "json")
@@ -159,6 +162,19 @@ class Table:
     def column(self, name: str) -> Column | None:
         made = (pair.column for pair in self.pairs)
         return next((column for column in (*self.columns, *made) if column.name == name), None)
+
+    def numbers_rows(self, name: str) -> bool:
+        """Whether whole numbers only tell rows apart: no two the same, and called so, or first and as the file is."""
+        column = self.column(name)
+        if column is None or column.kind != "number" or column.years or column.money or column.decimals:
+            return False
+        whole = column.low.is_integer() and column.high.is_integer()
+        if self.rows < 2 or not whole or column.distinct < 0.9 * max(column.filled, 1):
+            return False
+        words = words_of(column.bare_name)
+        if words and (words[-1] in _NUMBERING or words[-1].endswith(_NUMBERED)):
+            return True
+        return name == self.columns[0].name and column.filled == self.rows and {*words} <= {*words_of(self.stem)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -150,3 +150,34 @@ def test_groups_are_of_the_column_of_the_very_name_before_one_that_begins_so(tmp
     (tmp_path / "법인카드.csv").write_text(rows, encoding="utf-8")
     answer = ask(question, table_files(tmp_path))
     assert {"현장", "본사"} <= cells(answer)
+
+
+FIELDS = """field,crop,owner,area_m2,yield
+1,barley,Sol,4000,12
+2,oats,Tam,2500,9
+3,barley,Una,5000,18
+4,oats,Sol,3500,11
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how big is the average barley field?", 4500),
+        ("what is the average area of a barley field?", 4500),
+        ("total area of the oats fields", 6000),
+        ("how many barley fields are there?", 2),
+        ("which field does Una own?", 3),
+    ],
+)
+def test_numbers_that_only_tell_rows_apart_are_no_figure(tmp_path: Path, question: str, expected: float) -> None:
+    (tmp_path / "fields.csv").write_text(FIELDS, encoding="utf-8")
+    assert expected in cells(ask(question, table_files(tmp_path)))
+
+
+@pytest.mark.parametrize("question", ["average field of barley", "which field is for oats in fields.csv?"])
+def test_no_mean_is_told_of_numbers_that_only_tell_rows_apart(tmp_path: Path, question: str) -> None:
+    (tmp_path / "fields.csv").write_text(FIELDS, encoding="utf-8")
+    told = brief(ask(question, table_files(tmp_path)), "en").answer
+    assert "mean" not in told
+    assert "average of field" not in told

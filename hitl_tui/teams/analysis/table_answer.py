@@ -259,7 +259,7 @@ def _span(query: TableQuery, table: Table, result: Result, language: str) -> str
     """Return mean, lowest and highest of the figures in some rows; empty where they are cut off or no figures."""
     column = table.column(query.measure)
     listed = not query.order and not result.more and query.measure in result.names
-    if not listed or column is None or column.kind != "number" or column.years:
+    if not listed or column is None or column.kind != "number" or column.years or table.numbers_rows(column.name):
         return ""
     place = result.names.index(query.measure)
     values = [Fraction(str(row[place])) for row in result.rows if row[place] is not None]
