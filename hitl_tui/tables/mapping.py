@@ -98,6 +98,10 @@ _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|las
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
 _WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
+_LISTED = re.compile(
+    r"(?<![가-힣])(?:목록|내역|리스트)(?=[은는을를이가도만]?(?:\s|\W*$))|^\W*(?:please )?list\b|\ba list of\b", re.I
+)
+"""Asks for rows."""
 _OVERALL = re.compile(r"전체|\boverall\b|\b(?:of|for|across|over) (?:all|every)\b", re.I)
 """Drops what narrowed the question before."""
 _BETWEEN = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to)\s?$", re.I)
@@ -1165,7 +1169,10 @@ class Reader:
         taken = {one.column for one in base.filters}
         when = any(_WHEN.match(token.text) for token in self.tokens) or re.search(r"몇\s?년", self.text) is not None
         keyed = self._keyed(base.filters)
-        named = self.columns(("text", "date", "number"), used, taken, _LOOSE)
+        listed = bool(base.filters) and not keyed and not self._lacking() and _LISTED.search(self.text) is not None
+        least = _LIKELY if listed else _LOOSE  # a list is of rows, where no word names a column
+        named = self.columns(("text", "date", "number"), used, taken, least)
+        measure = measure if not listed or measure in named else ""
         asked = [name for name in named if self.said[name].tokens & self.persons][:1]
         unsaid = 0.0
         if when:
@@ -1179,16 +1186,22 @@ class Reader:
         targets += [name for name in named if self.said[name].likely >= _NAMED and name not in targets]
         if self._lacking():
             targets = [name for name in targets if name not in self._paired] + list(self._paired)
+        listed = listed and not targets
         default = "" if targets or keyed else self.default_measure()
         targets = targets or ([default] if default and base.filters else [])
-        missing = "" if base.filters and (targets or keyed) else "measure"
+        missing = "" if listed else "" if base.filters and (targets or keyed) else "measure"
         if targets and self.has("how_much") and self.column(targets[0]).kind != "number":
             missing = "measure"  # no text says how much
         shown = [*(one.column for one in base.filters[:2]), *targets] if targets else []
         label = label_of(self.table)
         if targets and label and label.name not in shown:
             shown.insert(0, label.name)
-        query = replace(base, shape="rows", columns=tuple(dict.fromkeys(shown)), measure=targets[0] if targets else "")
+        if listed:
+            shown = [column.name for column in self.table.columns if column.kind != "other"][:_SHOWN_COLUMNS]
+            shown += [name for name in (*(one.column for one in base.filters), *targets) if name not in shown]
+        every = listed or any(self.column(name).kind == "number" and self.additive(name) for name in targets)
+        query = replace(base, shape="rows", columns=tuple(dict.fromkeys(shown)), measure="", every=every)
+        query = replace(query, measure=targets[0]) if targets else query
         of_one = ("count", "how_much") if keyed and targets and self.column(targets[0]).kind == "number" else ()
         assumes = unsaid + 0.3 * bool(default) + 0.2 * (not keyed)
         yield replace(self._reading(query, used, *of_one, missing=missing, assumes=assumes), whole=not targets)

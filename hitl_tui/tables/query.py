@@ -104,6 +104,7 @@ class TableQuery:
         order: `desc`, `asc` or empty.
         limit: rows shown; 0 for all.
         ends: the two values of `group` that a change goes from and to.
+        every: of rows, those that are alike in what is shown are shown each.
     """
 
     source: str
@@ -120,6 +121,7 @@ class TableQuery:
     order: str = ""
     limit: int = 0
     ends: tuple[str | float, ...] = field(default=())
+    every: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is set as JSON values."""
@@ -142,6 +144,7 @@ class TableQuery:
             within=tuple(Filter.from_dict(one) for one in data.get("within", ())),
             limit=int(data.get("limit", 0)),
             ends=tuple(data.get("ends", ())),
+            every=bool(data.get("every", False)),
             **{name: str(data.get(name, "")) for name in plain},
         )
 
@@ -181,7 +184,7 @@ class TableQuery:
                 return f"SELECT {', '.join(cells)} {rows}"
             case "rows":
                 cells_ = ", ".join(quote(c) for c in self.columns) or "*"
-                distinct = "DISTINCT " if self.measure and not self.order else ""
+                distinct = "DISTINCT " if self.measure and not self.order and not self.every else ""
                 also = f"{' AND' if where else ' WHERE'} {quote(self.measure)} IS NOT NULL" if self.order else ""
                 ordered = f" ORDER BY {quote(self.measure)} {self.order.upper()}" if self.order else ""
                 return f"SELECT {distinct}{cells_} {rows}{also}{ordered} LIMIT {self.limit or MAX_ROWS}"

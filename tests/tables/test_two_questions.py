@@ -181,3 +181,20 @@ def test_no_mean_is_told_of_numbers_that_only_tell_rows_apart(tmp_path: Path, qu
     told = brief(ask(question, table_files(tmp_path)), "en").answer
     assert "mean" not in told
     assert "average of field" not in told
+
+
+FARES = """날짜,기사,내용,금액,결제
+2026-05-02,한별,주유,42000,카드
+2026-05-02,한별,세차,9000,카드
+2026-05-02,한별,세차,9000,카드
+2026-05-09,도담,주유,30000,현금
+"""
+
+
+@pytest.mark.parametrize("question", ["한별이 5월에 쓴 차량비 목록", "한별이 5월에 쓴 금액"])
+def test_a_list_has_each_row_with_its_figure(tmp_path: Path, question: str) -> None:
+    (tmp_path / "차량비.csv").write_text(FARES, encoding="utf-8")
+    answer = ask(question, table_files(tmp_path))
+    assert answer.result is not None
+    assert len(answer.result.rows) == 3
+    assert [row[answer.result.names.index("금액")] for row in answer.result.rows].count(9000) == 2
