@@ -96,9 +96,9 @@ def manual_todo(
 def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]:
     """Return task text and parameters of an edit.
 
-    A JSON object or `name=value …` changes parameters and keeps the task; anything else is the new task. For a
-    declared command both change its parameters and leave the command as it is; for a function or tool, what isn't
-    named stays.
+    A JSON object or `name=value …` changes parameters and keeps the task; anything else is the new task, which takes
+    the place of the question in the parameters. For a declared command both change its parameters and leave the
+    command as it is; for a function or tool, what isn't named stays.
 
     Raises:
         BadInput: the JSON can't be read.
@@ -126,7 +126,9 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]
         changed = nested if "calls" in given and isinstance(nested, Mapping) else given
         merged = {**before, **changed}
         return call_description(todo.description, merged), {"calls": called, "input": merged}
-    return (text, {}) if given is None else (todo.description, given)
+    if given is not None:
+        return todo.description, given
+    return text, {**todo.arguments, "query": text} if "query" in todo.arguments else {}
 
 
 def call_description(description: str, given: JsonObject) -> str:

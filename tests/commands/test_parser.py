@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from hitl_tui.commands.parser import LONGEST_LINE, is_command, parse
 from hitl_tui.commands.spec import SPECS, Takes, help_table, registry
+from hitl_tui.commands.todo_input import edited_input
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.todos import SupervisorTodo
 
 
 @pytest.mark.parametrize(
@@ -102,3 +104,9 @@ def test_every_usage_begins_with_its_command_and_names_its_arguments() -> None:
         for argument in spec.arguments:
             shown = str(argument.takes) if argument.takes in (Takes.WHERE, Takes.MODE) else argument.name
             assert shown in usage
+
+
+def test_other_words_take_the_place_of_the_question_and_leave_the_rest() -> None:
+    todo = SupervisorTodo("todo_002", "Rent", description="old", agent_name="a", arguments={"query": "old", "limit": 3})
+    assert edited_input(todo, "who paid?") == ("who paid?", {"query": "who paid?", "limit": 3})
+    assert edited_input(todo, "limit=5") == ("old", {"limit": "5"})
