@@ -46,7 +46,7 @@ class Offered(SystemCommandsProvider):
 
 def _in_a_row(title: Content, what: str) -> Content:
     """Return a command with what it does, in one row; the end of a long sentence is cut off."""
-    return Content.assemble(title, (f"  {what}", "dim"))
+    return Content.assemble(title.stylize("bold"), f"  {what}")
 
 
 class Themes(ThemeProvider):

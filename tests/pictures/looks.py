@@ -50,8 +50,9 @@ def _labels(seen: Shown) -> Iterator[tuple[Widget, str]]:
     for panel in screen.query(QuestionPanel):
         if panel.question is not None and panel.display:
             for answer in panel.offered(panel.question):
-                label = NO_KEY if answer.why_not else f"{answer.number} {answer.label}"
-                yield panel.query_one(f"#place-{answer.number}", Place), label
+                place = panel.query_one(f"#place-{answer.number}", Place)
+                if place.region.width or not answer.why_not:  # what isn't possible gives way where there is little room
+                    yield place, NO_KEY if answer.why_not else f"{answer.number} {answer.label}"
     for kind in (ReplayAction, Tab):
         for action in screen.query(kind):
             if action.is_on_screen and action.display:
