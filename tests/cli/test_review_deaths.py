@@ -219,6 +219,7 @@ def test_a_plan_goes_through_two_revisions_to_approval(world: World) -> None:
         world.check()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dying", range(len(ANSWERS)))
 def test_the_runtime_dies_before_and_after_each_call(world: World, dying: int) -> None:
     deaths = Deaths(world.proxies[0])

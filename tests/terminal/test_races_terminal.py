@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from benchmarks.races_terminal import through_terminal
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.timeout(400)
 def test_no_race_with_the_program_decides_anything_or_loses_a_character() -> None:
     outcomes = asyncio.run(through_terminal("ci", range(3)))
