@@ -16,8 +16,8 @@ from hitl_tui.console.keymap import FILE, TITLES, Keymap
 from hitl_tui.console.local_commands import OWN
 from hitl_tui.console.widgets.row_drag import MARKED
 from hitl_tui.console.widgets.text_search import SearchInput
-from hitl_tui.core.comparing import lowered
 from hitl_tui.core.safe_text import cell_width, safe_text
+from hitl_tui.core.text_comparison import lowered
 from hitl_tui.language import _, mark
 from hitl_tui.wording.rows import Row, assembled, styled, text_row
 from hitl_tui.wording.status_words import PRIORITIES, RISKY, SIGNS, risk_words

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
-from typing import cast
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, cast
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json
@@ -204,3 +204,16 @@ def _once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
             raise BadInput(Message('The JSON names "{}" twice in one object; say it once.', one_line(key, 40)))
         found[key] = value
     return found
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """Yield every text with something in it that a JSON value holds, its keys aside."""
+    if isinstance(value, str):
+        if value.strip():
+            yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from texts_in(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from texts_in(part)

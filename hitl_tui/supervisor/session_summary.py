@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from hitl_tui.core.comparing import comparable
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import Json
+from hitl_tui.core.text_comparison import comparable
 from hitl_tui.supervisor.storage import DataFolder, SessionFacts
 from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
 

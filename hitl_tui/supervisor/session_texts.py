@@ -9,16 +9,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing, suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hitl_tui.config.atomic_files import make_private
-from hitl_tui.core.comparing import comparable, lowered, normal
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.json_text import texts_in
 from hitl_tui.core.safe_markdown import plain_words
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.text_comparison import comparable, lowered, normal
 from hitl_tui.ledger.sql_transaction import Row
 from hitl_tui.threads import value_decoder
 
@@ -103,7 +104,7 @@ class SessionTexts:
             whole = value.value if isinstance(value, value_decoder.Snapshot) else value
             for todo in whole.values() if isinstance(whole, Mapping) else ():
                 if isinstance(todo, Mapping):
-                    lines.update(dict.fromkeys([str(todo.get("name", "")), *_texts_in(todo.get("arguments"))]))
+                    lines.update(dict.fromkeys([str(todo.get("name", "")), *texts_in(todo.get("arguments"))]))
         said = ""
         if answer:
             with suppress(HitlError, TypeError):
@@ -159,18 +160,6 @@ class _Kept:
 
     def __exit__(self, *_: object) -> None:
         pass
-
-
-def _texts_in(value: Any) -> Iterator[str]:
-    """Yield the texts of a step's arguments."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from _texts_in(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from _texts_in(part)
 
 
 def _line(text: str, before: int, length: int) -> str:

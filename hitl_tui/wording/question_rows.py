@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from hitl_tui.core.json_text import texts_in
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import cell_width, clip, safe_text
@@ -30,7 +31,6 @@ from hitl_tui.wording.subject_rows import (
     plan_change_rows,
     runs,
     step_rows,
-    texts_in,
     value_text,
 )
 from hitl_tui.wording.times import left_words, second_words

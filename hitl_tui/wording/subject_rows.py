@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
 from hitl_tui.core.interrupts.shape import label_line
-from hitl_tui.core.json_text import is_json
+from hitl_tui.core.json_text import is_json, texts_in
 from hitl_tui.core.json_types import Json, JsonObject, StepNamed
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority
@@ -166,19 +166,6 @@ def value_row(label: str, value: object, shown: str, style: str = "") -> Row:
     if isinstance(value, str) and is_markdown(value):
         return Row(label, rendered_markdown(shown), exact=True)
     return labelled(label, shown, style, exact=True)
-
-
-def texts_in(value: Any) -> Iterator[str]:
-    """Yield every text with something in it that a JSON value holds, its keys aside."""
-    if isinstance(value, str):
-        if value.strip():
-            yield value
-    elif isinstance(value, Mapping):
-        for part in value.values():
-            yield from texts_in(part)
-    elif isinstance(value, list | tuple):
-        for part in value:
-            yield from texts_in(part)
 
 
 _DELETING = frozenset({"rm", "rmdir", "unlink", "shred"})

@@ -13,7 +13,9 @@ from planning_support import agents
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import NoChange
+from hitl_tui.planning.rule_planner.continuation import merged
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
 
@@ -237,3 +239,14 @@ def test_a_file_that_is_named_is_the_reports(text: str, file: str) -> None:
 def test_a_report_on_what_was_asked_before_needs_no_other_search(text: str) -> None:
     [report] = further("연체료가 있나요?", text)
     assert (report["agent_name"], report["dependencies"]) == ("document_team", ["todo_001"])
+
+
+@pytest.mark.parametrize(
+    ("query", "case"),
+    [
+        ("How many days off do I get in 2025", "if I have worked for 5 years"),
+        ("Who pays after 5 years", "if I have 3 cars"),
+    ],
+)
+def test_a_case_that_says_more_than_a_figure_stands_beside_the_question(query: str, case: str) -> None:
+    assert merged(query, case, load_rules()) == (f"{query} {case}", False)

@@ -20,8 +20,8 @@ from textual.widgets.data_table import ColumnKey
 from hitl_tui.console import keys
 from hitl_tui.console.themes import rich_colour
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
-from hitl_tui.core.comparing import lowered
 from hitl_tui.core.safe_text import cell_width, one_line
+from hitl_tui.core.text_comparison import lowered
 from hitl_tui.terminal.textual_widgets import OneLineTable
 from hitl_tui.wording.status_words import PlanRow
 

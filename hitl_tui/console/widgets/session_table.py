@@ -14,8 +14,8 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.widgets.layout import page
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
-from hitl_tui.core.comparing import comparable, lowered
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, one_line, safe_text
+from hitl_tui.core.text_comparison import comparable, lowered
 from hitl_tui.language import _
 from hitl_tui.supervisor.session_summary import with_words
 from hitl_tui.wording.session_rows import FOUND, session_status, session_title

@@ -23,8 +23,8 @@ from textual.strip import Strip
 from hitl_tui.console import keys
 from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
-from hitl_tui.core.comparing import lowered
 from hitl_tui.core.safe_text import cell_width, clip
+from hitl_tui.core.text_comparison import lowered
 from hitl_tui.language import _, ngettext, translate
 from hitl_tui.wording.status_words import number_of, progress_bar
 from hitl_tui.wording.times import clock_words

@@ -13,8 +13,8 @@ from textual.widget import Widget
 from hitl_tui.console.keyguard.key_targets import SearchField
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.keys import FINDING, KeySpec, of
-from hitl_tui.core.comparing import lowered
 from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.text_comparison import lowered
 from hitl_tui.language import mark
 
 _LONGEST = 200

@@ -213,8 +213,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
     That is the one place of the last question that is most like it: of the same kind, with the same last word, in the
     same part of the sentence (after the same preposition, the topic), or written alike; else, for a single thing, what
-    names most. It brings its own preposition, but for "for", which only leads over. A case stands for a case, and its
-    only figure for the last figure that measures the same: "from 3 to 5" of three is "from 3 to 4" if it were 4.
+    names most. It brings its own preposition, but for "for", which only leads over. A case stands for a case; one that
+    says nothing but a figure ("if it was 4") stands for the last figure of its kind.
 
     Args:
         before: the last question.
@@ -259,12 +259,13 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
 
 def _with_figure(before: str, case: str, rules: Rules) -> str:
-    """Return the last question with the only figure of a case in the place of its own; empty where it has none."""
+    """Return the last question with a case's figure in the place of its own; empty where that says more."""
     figures = [one for one in given_in(case, rules.units) if one.kind == "number"]
-    if len(figures) != 1:
+    if len(figures) != 1 or any(not one.kind for one in _phrases(case, rules)):
         return ""
+    measures = {"", figures[0].measure}
     held = [one for one in given_in(before, rules.units) if one.kind == "number"]
-    alike = [one for one in held if one.measure == figures[0].measure or "" in (one.measure, figures[0].measure)]
+    alike = [one for one in held if not figures[0].measure or one.measure in measures]
     if not alike:
         return ""
     start, end = alike[-1].place
