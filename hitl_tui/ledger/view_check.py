@@ -19,29 +19,26 @@ from hitl_tui.ledger.view_tables import data_of, project_all
 MOST_PER_VIEW = 20
 """Rows of one view that are named when they differ."""
 
-_STREAM_OF = {  # how a row of a view names its stream
-    "streams": "stream",
-    "sessions": "session",
-    "requests": "session",
-    "decisions": "(SELECT stream FROM entries WHERE id = entry)",
-    "inbox": "session",
-    "effects": "session",
-    "stopped_runs": "session",
+_NAMES = {  # how a row of a view names its stream, and what it is about
+    "streams": "stream, stream",
+    "sessions": "session, session",
+    "requests": "session, id",
+    "decisions": "(SELECT stream FROM entries WHERE id = entry), request",
+    "inbox": "session, event_id",
+    "effects": "session, key",
+    "stopped_runs": "session, run_id",
 }
-_NAME_OF = {  # and what it is about
-    "streams": "stream",
-    "sessions": "session",
-    "requests": "id",
-    "decisions": "request",
-    "inbox": "event_id",
-    "effects": "key",
-    "stopped_runs": "run_id",
+
+OF_STREAM = {  # which rows of a view are a stream's
+    **dict.fromkeys(VIEWS, "session = :stream"),
+    "streams": "stream = :stream",
+    "decisions": "entry IN (SELECT id FROM entries WHERE stream = :stream)",
 }
 
 # An effect may pass from one session to another (a fork, an import); a single stream can only answer for its own.
-_OWN_EFFECTS = """key NOT IN (
-    SELECT f.key FROM main.effects f JOIN entries e ON e.id = f.first
-    WHERE f.session <> :stream OR e.stream <> :stream)"""
+_OWN_EFFECTS = """session = :stream AND NOT EXISTS (
+    SELECT 1 FROM main.effects passed WHERE passed.key = effects.key AND (passed.session <> :stream
+    OR EXISTS (SELECT 1 FROM entries WHERE id = passed.first AND stream <> :stream)))"""
 
 
 def view_problems(path: Path, stream: str | None) -> list[Problem]:
@@ -61,8 +58,7 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
     try:
         db.execute("BEGIN")
         create_views(db, FORM, "temp")
-        sound = str(db.execute("PRAGMA main.integrity_check(1)").fetchone()[0])
-        problems = [] if sound == "ok" else [Problem("", 0, Message("The file is damaged: {}.", sound[:200]))]
+        problems = list(_damage(db)) if stream is None else []
         problems += [Problem(stream or "", 0, error.message) for error in project_all(db, stream)]
         for view in VIEWS:
             problems += _differences(db, view, stream)
@@ -73,6 +69,13 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
     finally:
         db.close()
     return problems
+
+
+def _damage(db: sqlite3.Connection) -> Iterator[Problem]:
+    """Yield what is wrong with the file; all of it is read for that."""
+    found = str(db.execute("PRAGMA main.integrity_check(1)").fetchone()[0])
+    if found != "ok":
+        yield Problem("", 0, Message("The file is damaged: {}.", found[:200]))
 
 
 def _triggers(db: sqlite3.Connection) -> Iterator[Problem]:
@@ -104,15 +107,15 @@ def _rewritten(db: sqlite3.Connection, stream: str | None) -> Iterator[Problem]:
 
 
 def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Iterator[Problem]:
-    of, about = _STREAM_OF[view], _NAME_OF[view]
-    own = _OWN_EFFECTS if view == "effects" else "=".join((of, ":stream"))
+    own = _OWN_EFFECTS if view == "effects" else OF_STREAM[view]
+    where = "" if stream is None else f" WHERE {own}"
     for first, second, what in (
         ("main", "temp", Message("says what no entry says")),
         ("temp", "main", Message("doesn't say what an entry says")),
     ):
         rows = db.execute(
-            f"SELECT {of}, {about} FROM (SELECT * FROM {first}.{view} WHERE :stream IS NULL OR {own}"  # noqa: S608 - constants
-            f" EXCEPT SELECT * FROM {second}.{view} WHERE :stream IS NULL OR {own}) LIMIT :most",
+            f"SELECT {_NAMES[view]} FROM (SELECT * FROM {first}.{view}{where}"  # noqa: S608 - constants
+            f" EXCEPT SELECT * FROM {second}.{view}{where}) LIMIT :most",
             {"stream": stream, "most": MOST_PER_VIEW},
         )
         for name, what_about in rows:
