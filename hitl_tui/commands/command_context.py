@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -368,24 +368,39 @@ class CommandContext:
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
         """See `CommandHandler.edit`. Steps that go on from it with the same question get the new one, too."""
-        edited = await self._edit(todo, text, arguments)
+        data = await self._input(todo, text, arguments)
+        bound = data["arguments"]
+        if edits := input_changes(input_values(todo.arguments, todo.description), input_values(bound, text)):
+            data["edits"] = [[*edit] for edit in edits]
+        elif todo.approval is not None:
+            data["was"] = Verdict.APPROVE
+        shown: dict[str, object] = {"todo_id": todo.id, "arguments": bound}
+        message = Message("Edited {}; it asks for approval again.", step_name(todo.id))
+        if also := [other async for other in self._edited_with(todo, bound)]:
+            data["also"] = also
+            shown["also_edited"] = [other["todo_id"] for other in also]
+            message = Message(
+                "Edited {}, and {} with the same question; they ask for approval again.",
+                step_name(todo.id),
+                ", ".join(step_name(other["todo_id"]) for other in also),
+            )
+        closing = self._ends_by_edit(todo.id, *(other["todo_id"] for other in also))
+        return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=closing)
+
+    def _ends_by_edit(self, *todo_ids: str) -> Closing:
+        return self.ends(Cause.EDITED, *todo_ids, amounts_to=None)
+
+    async def _edited_with(self, todo: SupervisorTodo, arguments: JsonObject) -> AsyncIterator[EventData]:
+        """Yield the new inputs of the steps that go on from an edited one with its question, where it has another."""
         path = self._question_path(todo)
-        asked, now = question_of(todo.arguments, path), question_of(edited.data.get("arguments", {}), path)
-        if edited.failed or not asked or not now or asked == now:
-            return edited
-        also: list[str] = []
+        asked, now = question_of(todo.arguments, path), question_of(arguments, path)
+        if not asked or not now or asked == now:
+            return
         for other in self._asking(asked, todo):
-            changed = with_question(other.arguments, self._question_path(other), now)
-            with suppress(HitlError):  # such as that it was decided meanwhile
-                done = await self._edit(other, other.description, changed, carried=True)
-                also += [] if done.failed else [other.id]
-        if not also:
-            return edited
-        names = ", ".join(map(step_name, also))
-        message = Message(
-            "Edited {}, and {} with the same question; they ask for approval again.", step_name(todo.id), names
-        )
-        return replace(edited, message=message, data={**edited.data, "also_edited": also})
+            with suppress(HitlError):  # such as that others have to decide about it
+                await self._checked(self._ends_by_edit(other.id))
+                changed = with_question(other.arguments, self._question_path(other), now)
+                yield await self._input(other, other.description, changed)
 
     def _question_path(self, todo: SupervisorTodo) -> tuple[str, ...]:
         facts = self.planner.agents.get(todo.agent_name)
@@ -403,22 +418,11 @@ class CommandContext:
                 found.append(other)
         return found
 
-    async def _edit(
-        self, todo: SupervisorTodo, text: str, arguments: JsonObject, *, carried: bool = False
-    ) -> CommandResult:
+    async def _input(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> EventData:
+        """Return an input of a step as an event gives it."""
         bound = await asyncio.to_thread(self._bound, todo, text, arguments)
         risk = self.planner.agents[todo.agent_name].risk_of(bound)
-        data: EventData = {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
-        if carried:  # it follows from what was edited elsewhere
-            data["carried"] = True
-        elif edits := input_changes(input_values(todo.arguments, todo.description), input_values(bound, text)):
-            data["edits"] = [[*edit] for edit in edits]
-        elif todo.approval is not None:
-            data["was"] = Verdict.APPROVE
-        message = Message("Edited {}; it asks for approval again.", step_name(todo.id))
-        shown = {"todo_id": todo.id, "arguments": bound}
-        closing = self.ends(Cause.EDITED, todo.id, amounts_to=None)
-        return await self.change(EventKind.EDIT, data, "edited", message, shown, closing=closing)
+        return {"todo_id": todo.id, "arguments": bound, "risk": risk.value, "description": text}
 
     def _bound(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> dict[str, Json]:
         facts = self.planner.agents.get(todo.agent_name)

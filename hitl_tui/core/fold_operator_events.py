@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from math import inf
+from typing import Any
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import Event
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import (
@@ -311,18 +313,21 @@ def _renumber(draft: Draft) -> None:
 
 
 def edit(draft: Draft, event: Event) -> None:
-    """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew."""
+    """`todo_id`, `arguments`, `risk`, optionally `description`: another exact input, so it is asked anew.
+
+    `also` lists such inputs of steps that follow from it; one that was begun meanwhile keeps its own.
+    """
     before = target(draft, event)
-    _give_input(draft, event)
-    todo = target(draft, event)
+    todo = _with_input(before, event.data)
     planned = {**_short_values(before.arguments), **before.metadata.get("planned", {})}
     metadata: TodoMetadata = {**without(todo.metadata, "lacks", "unplaced")}
-    if event.data.get("carried"):  # it follows from another step's
-        draft.put(replace(todo, metadata=metadata))
-        return
     metadata["edited_by"] = event.by
     metadata["planned"] = {name: was for name, was in planned.items() if todo.arguments.get(name) != was}
     draft.put(replace(todo, metadata=metadata))
+    for also in event.data.get("also", ()):
+        with suppress(HitlError):
+            other = _with_input(draft.get(str(also["todo_id"])), also)
+            draft.put(replace(other, metadata=without(other.metadata, "lacks", "unplaced")))
 
 
 def _short_values(arguments: JsonObject) -> dict[str, Json]:
@@ -330,8 +335,16 @@ def _short_values(arguments: JsonObject) -> dict[str, Json]:
     return {n: v for n, v in arguments.items() if not isinstance(v, dict | list) and len(str(v)) <= _LONGEST_KEPT}
 
 
-def _give_input(draft: Draft, event: Event) -> None:
-    todo = target(draft, event)
+def _with_input(todo: SupervisorTodo, given: Mapping[str, Any]) -> SupervisorTodo:
+    """Return a TODO with another input.
+
+    Args:
+        todo: the TODO.
+        given: `arguments`, and `risk` and `description` where they are others, too.
+
+    Raises:
+        BadInput: it was begun, or asks something else.
+    """
     if todo.status not in (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED):
         raise BadInput(Message("{} is {}; its input can no longer be changed.", step_name(todo.id), todo.status))
     if todo.status is Status.FAILED:
@@ -340,19 +353,18 @@ def _give_input(draft: Draft, event: Event) -> None:
         if todo.question is not None:
             raise BadInput(Message("{} waits for another answer; its input can't be changed now.", step_name(todo.id)))
         todo = todo.with_status(Status.PENDING)
-    described = str(event.data.get("description", todo.description))
-    arguments = _json_object(event.data["arguments"])
-    edited = replace(
+    described = str(given.get("description", todo.description))
+    arguments = _json_object(given["arguments"])
+    return replace(
         todo,
         name=_edited_name(todo, described, arguments),
         arguments=arguments,
-        risk=Risk(event.data.get("risk", todo.risk)),
+        risk=Risk(given.get("risk", todo.risk)),
         description=described,
         approval=None,
         asked=todo.asked + 1,
         metadata=without(todo.metadata, "changed"),
     )
-    draft.put(edited)
 
 
 def _edited_name(todo: SupervisorTodo, described: str, arguments: JsonObject) -> str:
@@ -381,10 +393,8 @@ def bound(draft: Draft, event: Event) -> None:
     if todo.question is not None:
         draft.put(_asked_with(todo, _programs(arguments.get("programs", {})), changed))
         return
-    _give_input(draft, replace(event, data={**event.data, "arguments": arguments}))
-    if changed:
-        todo = draft.get(todo.id)
-        draft.put(replace(todo, metadata={**todo.metadata, "changed": changed}))
+    todo = _with_input(todo, {**event.data, "arguments": arguments})
+    draft.put(replace(todo, metadata={**todo.metadata, "changed": changed}) if changed else todo)
 
 
 def goes_on(todo: SupervisorTodo) -> bool:

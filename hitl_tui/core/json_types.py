@@ -328,7 +328,7 @@ class EventData(TypedDict, total=False):
     why: str
     was: str
     edits: Sequence[Sequence[str]]
-    carried: bool
+    also: Sequence[EventData]
 
 
 # Requests ---------------------------------------------------------------------------------------------------------

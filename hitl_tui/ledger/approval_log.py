@@ -191,8 +191,8 @@ def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedD
     now = input_values(data.get("arguments"), data.get("description", ""))
     before = inputs.get(todo_id, {})
     inputs[todo_id] = now
-    if data.get("carried"):
-        return None
+    for also in data.get("also", ()):
+        inputs[str(also["todo_id"])] = input_values(also.get("arguments"), also.get("description", ""))
     if now == before:
         return LoggedDecision(REOPENED, todo_id, REOPENED, by, channel, at, undone=str(data.get("was") or ""))
     edits = input_changes(before, now)

@@ -166,7 +166,7 @@ class CheckpointCauses:
         ids = dict.fromkeys(str(e.event.get("request_id", "")) for e in events if e.event.get("kind") == "decided")
         found = {name: await past.request(name) for name in ids if name}
         return CheckpointCause(
-            events=tuple(e for e in events if e.event.get("kind") not in _ASKS and not event_data(e).get("carried")),
+            events=tuple(e for e in events if e.event.get("kind") not in _ASKS),
             refused=tuple(e for e in refused if is_decision(e)),
             answered={name: request for name, request in found.items() if request is not None},
             asked=tuple(dict.fromkeys([*inside, *asked])),

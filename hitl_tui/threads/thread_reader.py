@@ -148,10 +148,8 @@ class HistoryPlace:
 
 
 def is_decision(posted: Posted) -> bool:
-    """Return whether somebody decided or ordered something; what runs report or follows from something is none."""
-    data = posted.event.get("data")
-    follows = isinstance(data, Mapping) and bool(data.get("carried"))
-    return not follows and str(posted.event.get("kind", "")) not in _REPORTS
+    """Return whether somebody decided or ordered something; what runs report is none."""
+    return str(posted.event.get("kind", "")) not in _REPORTS
 
 
 class Stretch(NamedTuple):

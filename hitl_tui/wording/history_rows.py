@@ -71,7 +71,7 @@ _EVENT_WORDS = {
     "before": mark("moved {todo} before {anchor}"),
     "after": mark("moved {todo} after {anchor}"),
     "edit": mark("edited {todo}"),
-    "carried": mark("{todo} got the same question"),
+    "edit_several": mark("edited {todo}, and {others} with the same question"),
     "break": mark("set breakpoints in {todo}"),
     "changed": mark("files of {todo} changed"),
     "bound": mark("read the files of {todo} again"),
@@ -222,12 +222,13 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         kind = str(data.get("where", ""))
     if kind not in _EVENT_WORDS:
         return f"{kind} {todo}".strip()
-    text = _EVENT_WORDS["carried" if data.get("carried") else kind]
+    text = _EVENT_WORDS["edit_several" if data.get("also") else kind]
     if kind == "update" and data.get("status") == Status.PENDING:
         text = mark("reopened {todo}")
     text = _UNDONE.get(data.get("was", ""), text)
     said = _(text).format(
         todo=todo,
+        others=", ".join(number_of(str(other["todo_id"])) for other in data.get("also", ())),
         value=_value(kind, data),
         name=_added(data),
         anchor=number_of(str(data.get("anchor", ""))),
@@ -603,8 +604,6 @@ def _deeds(kind: str, data: Mapping[str, Any]) -> list[str]:
 
 def person_of(posted: Posted) -> str:
     """Return who decided or ordered something; empty for what runs and the supervisor report."""
-    if event_data(posted).get("carried"):
-        return ""
     who = str(event_data(posted).get("by") or posted.event.get("by") or "")
     return "" if who in ("run", "supervisor") else who
 

@@ -525,6 +525,11 @@ async def test_steps_that_go_on_with_the_same_question_get_the_edited_one(tmp_pa
         edited = [todo.arguments["query"] for todo in c.snapshot.todos[:2]]
         assert len(set(edited)) == 1 and "310 million" in edited[0]
         assert [todo.metadata.get("edited_by") for todo in c.snapshot.todos[:2]] == ["ops", None]
+        thread = c.session.handle.thread
+        for info in await thread.older(100):  # no point of the history has half of the edit
+            todos = (await thread.state_at(info.checkpoint_id)).get("todos") or {}
+            asked = {todo["arguments"]["query"] for name, todo in todos.items() if name in (first.id, second.id)}
+            assert len(asked) <= 1, asked
         await c.send('/todo edit 2 query="What is the cap?"')
         await c.until(lambda: c.message.startswith("Edited 002;"), "that 002 alone was")
         assert "310 million" in c.snapshot.todos[0].arguments["query"]
