@@ -7,24 +7,26 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
-from ledger_support import ask, at, deed, say
+from ledger_support import ask, at, deed, say, word
 from postgres_server import PASSWORD, PostgresServer
 from wire import Wire
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
-from hitl_tui.ledger import audit, postgres_database
+from hitl_tui.ledger import audit, postgres_database, postgres_ledger
 from hitl_tui.ledger.postgres_connection import SCHEMA
 from hitl_tui.ledger.postgres_ledger import PostgresLedger
 from hitl_tui.ledger.records import Problem
+from hitl_tui.ledger.view_check import view_problems
 from hitl_tui.ledger.view_schema import VERSION
 from hitl_tui.supervisor.database_doctor import examine
 
@@ -110,9 +112,35 @@ async def test_what_others_change_in_the_tables_is_found(database: str, statemen
                         db.execute(statement)
                 db.execute("SET session_replication_role = replica")  # what only an administrator may do
                 db.execute(statement)
-        found = await audit.verify(ledger)
-    assert any(said in problem.what for problem in found.problems), found.problems
-    assert all(isinstance(problem, Problem) for problem in found.problems)
+        for stream in (None, "s1"):
+            found = await audit.verify(ledger, stream)
+            assert any(said in problem.what for problem in found.problems), found.problems
+            assert all(isinstance(problem, Problem) for problem in found.problems)
+
+
+async def test_a_stream_is_checked_by_what_it_rests_on_alone(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    copied: dict[str | None, set[str]] = {}
+
+    def looked(path: Path, stream: str | None) -> list[Problem]:
+        with closing(sqlite3.connect(path)) as db:
+            copied[stream] = {name for (name,) in db.execute("SELECT DISTINCT stream FROM entries")}
+        return view_problems(path, stream)
+
+    monkeypatch.setattr(postgres_ledger, "view_problems", looked)
+    async with PostgresLedger.open(database) as ledger:
+        for session in ("s1", "s2", "s3"):
+            await ledger.open_requests([ask(f"of {session}", session=session)])
+            await ledger.begin_effect(deed(key=f"of {session}", session=session), at())
+        fork = deed(key="of s1", session="s2", run_id="run-f")  # what s1 began is s2's now
+        assert (await ledger.begin_effect(fork, at(2))).verdict == "doubt"
+        answer = await word(ledger, fork)
+        assert (await ledger.begin_effect(fork, at(3), resolution="do_again", answer_to=answer)).verdict == "go"
+        for stream in (None, "s1", "s2", "s3"):
+            assert (await audit.verify(ledger, stream)).problems == ()
+        with owner(database) as db:
+            db.execute("UPDATE effects SET status = 'done' WHERE key = 'of s3'")
+        assert [len((await audit.verify(ledger, stream)).problems) for stream in ("s1", "s2", "s3")] == [0, 0, 2]
+    assert copied == {None: {"s1", "s2", "s3"}, "s1": {"s1"}, "s2": {"s1", "s2"}, "s3": {"s3"}}
 
 
 # The way to it
