@@ -48,7 +48,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 import psycopg
 from crash_faults import Faults, around, wrap_effects, wrap_runs
 from crash_judge import Verdicts, judge_session
-from crash_workers import BenchRegistry, Run, SeenWorld, end_at_sigterm, work
+from crash_workers import BenchRegistry, Run, SeenWorld, end_at_sigterm, steps_blamed, work
 from crash_world import World, served
 from postgres_server import PostgresServer, postgres_server
 from procrastinate.manager import JobManager
@@ -310,8 +310,9 @@ async def _play(root: Path, workers: Workers, limit: float) -> Verdicts:
         found = await judge_session(
             registry, SESSION, SeenWorld(root, tuple(lines)), lambda key, _entries: key in flying
         )
+        blamed = steps_blamed(await registry.ledger.entries(SESSION, limit=100_000))
         problems = (await verify(registry.ledger)).problems
-    return replace(found, damaged=(*map(str, problems), *found.damaged))
+    return replace(found, blamed=blamed, damaged=(*map(str, problems), *found.damaged))
 
 
 def _deaths(root: Path) -> list[dict[str, Any]]:
@@ -428,7 +429,7 @@ class Bench:
 
 
 def _words(verdicts: Verdicts) -> dict[str, Any]:
-    return {name: getattr(verdicts, name) for name in ("lost", "repeated", "asked", "outside", "damaged")}
+    return {name: getattr(verdicts, name) for name in ("lost", "repeated", "asked", "outside", "damaged", "blamed")}
 
 
 def chosen(met: Sequence[str], at: Sequence[str], most: int, seed: int) -> list[str]:
@@ -465,6 +466,7 @@ def _report(points: Sequence[str], outcomes: Sequence[Outcome], seconds: float) 
         "asked": sum(v.asked for v in found),
         "asked_outside": sum(len(v.outside) for v in found),
         "damaged": sum(len(v.damaged) for v in found),
+        "blamed": sum(len(v.blamed) for v in found),
         "seconds": round(seconds, 1),
         "died_at": dict(sorted(Counter(_TODO.sub("todo", point.partition("#")[0]) for point in died).items())),
         "never_met": sorted({p for o in outcomes if len(o.points) == 1 for p in o.points} - {*died}),

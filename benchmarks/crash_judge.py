@@ -32,6 +32,7 @@ class Verdicts:
         asked: how many effects in doubt people were asked about because of a crash (or a stopped run).
         outside: of those, the ones that no interruption fell into.
         damaged: what the audit of the ledger, or the run lock, found.
+        blamed: steps that people were told had failed when only the way to the server had.
     """
 
     lost: tuple[str, ...] = ()
@@ -39,11 +40,12 @@ class Verdicts:
     asked: int = 0
     outside: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
+    blamed: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
         """Nothing is wrong with it."""
-        return not (self.lost or self.repeated or self.outside or self.damaged)
+        return not (self.lost or self.repeated or self.outside or self.damaged or self.blamed)
 
 
 def judge(root: Path) -> Verdicts:

@@ -33,6 +33,8 @@ from hitl_tui.teams.function_team import FunctionTeam
 QUERY = "Carry the plan out.\nEvery line of this is part of the question, and none may be lost: " + "word " * 60 + "end"
 CANCELLED, OPTIONAL, COMMAND, AGAIN = "todo_009", "todo_008", "todo_003", "todo_005"
 """The TODO that is cancelled once, the one that is skipped, the command, and the one that is done again on purpose."""
+FAILING = "todo_007"
+"""The TODO whose first run fails."""
 
 EXPECTED: Mapping[str, tuple[str, ...]] = {
     "todo_001": ("act",),

@@ -28,9 +28,9 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -41,7 +41,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 import psycopg
 from crash_judge import Verdicts, judge_session
-from crash_plan import COMMAND, QUERY, Teams, planned
+from crash_plan import COMMAND, FAILING, QUERY, Teams, planned
 from crash_proxy import FAULTS, Proxy, proxy_to
 from crash_world import World, served
 from langgraph.checkpoint.base import id as ids
@@ -375,8 +375,18 @@ class Run:
             found[""] = Verdicts(damaged=tuple(map(str, (await verify(registry.ledger)).problems)))
             for session in self.begun:
                 world = SeenWorld(self.root, tuple(lines[session]))
-                found[session] = await judge_session(registry, session, world, cut_off)
+                verdicts = await judge_session(registry, session, world, cut_off)
+                blamed = steps_blamed(await registry.ledger.entries(session, limit=100_000))
+                found[session] = replace(verdicts, blamed=blamed)
         return found
+
+
+def steps_blamed(entries: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the steps that people were told had failed, but for the one that fails once."""
+    requests = [entry.data["request"] for entry in entries if entry.kind == "request_opened"]
+    failed = Counter(request["todo_id"] for request in requests if request["kind"] == Kind.FAILURE)
+    failed[FAILING] -= 1
+    return tuple(f"{todo} was said to have failed" for todo, count in sorted(failed.items()) if count > 0)
 
 
 def main() -> int:
@@ -427,6 +437,7 @@ def main() -> int:
         "asked": sum(v.asked for v in found.values()),
         "asked_outside": sum(len(v.outside) for v in found.values()),
         "damaged": sum(len(v.damaged) for v in found.values()),
+        "blamed": sum(len(v.blamed) for v in found.values()),
         "problems": run.problems,
     }
     print(json.dumps(report, indent=1))

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 
 from procrastinate import App, BaseRetryStrategy, PsycopgConnector, RetryDecision
 from procrastinate.exceptions import ConnectorException
+from procrastinate.job_context import JobContext
 from procrastinate.jobs import Job, Status
 from procrastinate.worker import Worker
 
@@ -103,6 +104,8 @@ class SessionWorker:
         """Is told of each turn of a session."""
         self._away = ""
         self._left: Mapping[str, str] = {}
+        self._at_work = set[int]()
+        self._forgotten = set[int]()
         self._since = registry.now()
 
     @property
@@ -165,7 +168,7 @@ class SessionWorker:
             )
             runs: list[Callable[[], Coroutine[Any, Any, None]]] = [carrying.run, keeping.run]
             running = [asyncio.create_task(run()) for run in runs]
-            watching = asyncio.create_task(self._watch(carrying, teams))
+            watching = asyncio.create_task(self._watch(app, carrying, teams))
             try:
                 done, _ = await asyncio.wait([*running, watching], return_when=asyncio.FIRST_COMPLETED)
             finally:
@@ -186,9 +189,11 @@ class SessionWorker:
         )
 
     def _declare(self, app: App) -> None:
-        @app.task(name=WAKE, retry=Patience())
-        async def wake(session: str) -> None:
+        @app.task(name=WAKE, retry=Patience(), pass_context=True)
+        async def wake(context: JobContext, session: str) -> None:
             began, failed = time.monotonic(), True
+            job = context.job.id or 0
+            self._at_work.add(job)
             try:
                 await self.carry(session)
                 failed = False
@@ -198,6 +203,7 @@ class SessionWorker:
                 self._tell(Message("{} can't go on now: {}", session, error.message))
                 raise
             finally:
+                self._at_work.discard(job)
                 if self.count is not None:
                     self.count(time.monotonic() - began, failed=failed)
 
@@ -216,7 +222,7 @@ class SessionWorker:
     def _taken(self) -> list[WorkspaceCopy]:
         return [copy for copy in self._copies if copy.name not in self._left]
 
-    async def _watch(self, worker: Worker, teams: Mapping[str, Sequence[str]]) -> None:
+    async def _watch(self, app: App, worker: Worker, teams: Mapping[str, Sequence[str]]) -> None:
         """Keep this worker on the list; end once it is to take other queues than it is on the list with."""
         while True:
             if worker.worker_id is not None:
@@ -237,6 +243,7 @@ class SessionWorker:
                     self._away = ""
                 if await self._leave_to_others(about):
                     return
+                await self._drop_forgotten(app, worker.worker_id)
             await asyncio.sleep(_LOOK if worker.worker_id is not None else 0.05)
             for copy in self._copies:
                 now = await asyncio.to_thread(workspace_copy, copy.folder, copy.name)
@@ -247,6 +254,17 @@ class SessionWorker:
                     return
                 if copy.name in self._left and await self._teams(copy, tell=False) != teams[copy.name]:
                     return
+
+    async def _drop_forgotten(self, app: App, worker: int) -> None:
+        """Drop jobs that ended here and that the queue wasn't told of: as long as it has them, their sessions wait.
+
+        A job that failed can't be put back where another one of its session waits already, and a connection may be cut.
+        """
+        found = await asyncio.to_thread(self._data.queue.held, worker) - self._at_work
+        for job in found & self._forgotten:  # one that was taken a moment ago begins before the next look
+            with suppress(ConnectorException):
+                await app.job_manager.finish_job_by_id_async(job, Status.FAILED, delete_job=True)
+        self._forgotten = found
 
     async def _leave_to_others(self, here: LiveWorker) -> bool:
         """Leave workspaces to workers that carry more of their teams while those live; return whether that changed."""

@@ -15,7 +15,7 @@ from langgraph.config import get_config
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.types import Command, StateSnapshot, StreamMode
 
-from hitl_tui.core.errors import BadInput, HitlError, StorageError
+from hitl_tui.core.errors import BadInput, HitlError, ServerAway, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, key_order, short_id
@@ -221,6 +221,7 @@ class LocalDispatcher:
 
         Raises:
             StorageError: it ended, and that couldn't be written to the ledger.
+            ServerAway: the ledger or its checkpoints couldn't be reached while it ran.
         """
         task = self._tasks.get(spec.run_id)
         if task is not None and not task.done():
@@ -321,6 +322,8 @@ class LocalDispatcher:
         except GraphFailure as error:
             more: EventData = {"thread": error.thread, "entered": error.entered, "wedged": error.wedged}
             await self._fail(spec, error.message, final=True, more=more)
+        except ServerAway:  # how far it got is read from the record, once that can be read again
+            raise
         except HitlError as error:
             final = isinstance(error, BadInput | StorageError) or await self._failed_acting(spec)
             known = await self._reference(_as_result(error)) if isinstance(error, TeamFailure) and error.data else None

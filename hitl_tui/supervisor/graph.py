@@ -23,7 +23,7 @@ from langgraph.types import Command, interrupt
 
 from hitl_tui.core import board as b
 from hitl_tui.core.board import Board, Control, Draft, Rules, limit_reached
-from hitl_tui.core.errors import HitlError
+from hitl_tui.core.errors import HitlError, ServerAway
 from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
@@ -231,6 +231,8 @@ class TeamSupervisor:
                 "strategy": planned.plan.strategy.value,
                 "estimated_time": planned.plan.estimated_time,
             }
+        except ServerAway:
+            raise
         except HitlError as error:
             planning["errors"] = [error.message]
         highest = max([control.highest, *(int(t.id.removeprefix("todo_")) for t in todos)])
@@ -249,6 +251,8 @@ class TeamSupervisor:
         remarks, taken = control.feedback.split("\n"), [f"todo_{control.highest:03d}"]
         try:
             found = await self._planner.rework(remarks, board.query, before, taken)
+        except ServerAway:
+            raise
         except HitlError as error:
             return self._as_it_was(board, error)
         draft = Draft(board, self._rules())

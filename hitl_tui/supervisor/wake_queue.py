@@ -190,6 +190,13 @@ class WakeQueue:
         """Return sessions that have something to do and no job that says so."""
         return [str(row[0]) for row in self._tables.rows(_LEFT, (most,))]
 
+    def held(self, worker: int) -> set[int]:
+        """Return the numbers of the jobs that a worker has by the queue."""
+        rows = self._tables.rows(
+            "SELECT id FROM procrastinate_jobs WHERE worker_id = ? AND status = 'doing'", (worker,)
+        )
+        return {int(row[0]) for row in rows}
+
     def note_open(self, session: str) -> None:
         """Note that somebody goes on with a session: until it is at rest again it counts as left in the middle."""
         self._tables.rows("UPDATE session_records SET rested = NULL WHERE id = ? AND rested IS NOT NULL", (session,))

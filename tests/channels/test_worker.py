@@ -25,6 +25,7 @@ from hitl_tui.channels.metrics import METRICS
 from hitl_tui.channels.worker import SessionWorker
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.workspace_copy import workspace_copy
+from hitl_tui.core.errors import StorageError
 from hitl_tui.supervisor import wake_queue
 from hitl_tui.supervisor.database_doctor import examine
 from hitl_tui.supervisor.open_session import open_session
@@ -224,6 +225,26 @@ async def test_a_job_that_is_lost_late_or_repeated_changes_nothing(here: Site, t
             await until(lambda: waiting() == 0)
             assert (await registry.ledger.head(name)).n == head
     assert there.records == 1
+
+
+async def test_a_session_goes_on_whose_job_failed_while_another_one_waited(
+    here: Site, there: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "_LOOK", 0.1)
+    async with here.open() as registry, there.worker() as worker:
+        carry, failed = worker.carry, list[str]()
+
+        async def carried(session: str) -> None:
+            if not failed:
+                failed.append(session)
+                await asyncio.to_thread(queue_of(registry).wake, session)
+                raise StorageError("The disk is full.")
+            await carry(session)
+
+        monkeypatch.setattr(worker, "carry", carried)
+        setup = await registry.create(QUERY, here.work)
+        await stand(registry, setup.info.id, lambda s: bool(s.questions))
+        assert failed == [setup.info.id]
 
 
 async def test_a_session_whose_workspace_nobody_has_waits_and_says_so(

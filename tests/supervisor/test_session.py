@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from session_support import ListPlanner, Place, World, step, truthful
 
-from hitl_tui.core.errors import HitlError, Refused, StorageError
+from hitl_tui.core.errors import HitlError, Refused, ServerAway, StorageError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Kind, Verdict
@@ -824,3 +824,20 @@ async def test_two_sessions_dont_touch_each_other(tmp_path: Path) -> None:
             await two.writer.decide(say)
             await two.settled()
             assert one.snapshot.raw["todo_001"]["status"] == "waiting_approval"
+
+
+async def test_a_server_that_is_away_is_no_failure_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Place(tmp_path, step("low", "a", optional=True))
+    async with place.open() as op:
+        ledger = op.session.setup.ledger
+
+        async def away(*_: object, **_named: object) -> None:
+            raise ServerAway("The server can't be reached.")
+
+        monkeypatch.setattr(ledger, "begin_effect", away)
+        with pytest.raises(ServerAway):
+            await op.finish()
+    async with place.open() as op:
+        assert await op.finish() == []
+        assert op.statuses == {"todo_001": "completed"}
+    assert place.world.done() == {"todo_001": 1}

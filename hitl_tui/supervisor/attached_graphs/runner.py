@@ -16,7 +16,7 @@ from langgraph.store.base import BaseStore
 from langgraph.types import StateSnapshot
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.errors import BadInput, HitlError, ServerAway
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest, short_id, storable
 from hitl_tui.core.json_types import EffectResolution, Json, JsonObject
@@ -209,11 +209,12 @@ class GraphRunner:
         Raises:
             EffectInDoubt: a stretch of it was begun, and nobody saw its end.
             RunNotCurrent: it was stopped. GraphFailure: it failed, or can't be loaded or stored.
+            ServerAway: the record or its thread can't be reached now.
             CodeChanged: what it would execute isn't what was approved, so it didn't go on.
         """
         try:
             return await self._drive(spec, team)
-        except (EffectInDoubt, RunNotCurrent, GraphFailure, CodeChanged):
+        except (EffectInDoubt, RunNotCurrent, GraphFailure, CodeChanged, ServerAway):
             raise
         except HitlError as error:  # a further try goes on with the thread, once what was wrong has been mended
             raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
