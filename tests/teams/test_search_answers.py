@@ -372,6 +372,48 @@ def test_lines_that_a_document_breaks_are_quoted_as_a_paragraph() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("path", "text", "quote"),
+    [
+        (
+            "run.md",
+            "Applies to web-1. In\nshort: measure;\n`rm` never.",
+            ["Applies to web-1. In short: measure; `rm` never."],
+        ),
+        ("a.md", "보증금은 갱신할 때\n5% 이내에서\n올릴 수 있다.", ["보증금은 갱신할 때 5% 이내에서 올릴 수 있다."]),
+        ("a.md", "Two ways:\n- one\n  more\n1. two\n\nThe\nend", ["Two ways:", "- one more", "1. two", "", "The end"]),
+        (
+            "a.md",
+            "Run\nthis:\n\n```sh\nuv sync\nuv run x\n```\nthen\ngo",
+            ["Run this:", "", "```sh", "uv sync", "uv run x", "```", "then go"],
+        ),
+        ("a.md", "uv sync\nuv run x\n```\nThen\ngo", ["uv sync", "uv run x", "```", "Then go"]),
+        (
+            "a.md",
+            "name | price\n--- | ---\nbread | 2\nsalt | 1",
+            ["name | price", "--- | ---", "bread | 2", "salt | 1"],
+        ),
+        ("a.md", "title: A page\nauthor: Ann", ["title: A page", "author: Ann"]),
+        ("a.toml", f'what = "{"a" * 50}"\nrun = ["du"]', [f'what = "{"a" * 50}"', 'run = ["du"]']),
+        ("a.md", "Edit its input to `days=30` before,\nand see.", ["Edit its input to `days=30` before, and see."]),
+        ("a.md", "# Rent\nThe rent is\nlow.", ["# Rent", "The rent is low."]),
+        (
+            "a.txt",
+            "All of the long line that is full here, and then in\nshort: measure it.",
+            ["All of the long line that is full here, and then in short: measure it."],
+        ),
+        ("a.py", "import os\nimport sys", ["import os", "import sys"]),
+    ],
+)
+def test_a_paragraph_is_one_line_and_lists_tables_code_and_headings_keep_theirs(
+    path: str, text: str, quote: list[str]
+) -> None:
+    passage = Passage(path, 1, 9, 0, "", text, 1.0)
+    report = make_report("rent", SearchHits((passage,), (), (), 1), {**NOTHING, "searched": 1})
+    lines = [line for line in report.text.split("\n") if line.startswith(">")]
+    assert lines == [f"> {line}".rstrip() for line in quote]
+
+
 def test_what_isn_t_found_in_another_language_is_said_to_be_sought_there(folder: Path) -> None:
     (folder / "handbook.md").write_text(HANDBOOK)
     with SearchIndex(folder.parent / "cache.db") as index:

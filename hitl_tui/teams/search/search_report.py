@@ -21,9 +21,15 @@ _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.75
 _WRAPPED = 50
 """Characters of the longest line of a text whose paragraphs are broken into lines."""
-_OWN_LINE = re.compile(r"\s{4}|\s*(?:[-*+•·|>#~`$]|\d{1,3}[.)]|제\s?\d+|\w[\w ]{0,30}: |@)")
-_COLUMNS = re.compile(r"\S {3,}\S|\||\s{2}$|\\$|^\s{4}")
+_MARKDOWN = (".md", ".markdown", ".mdx")
+_OWN_LINE = re.compile(r"\s{4}|\s*(?:[-*+•·|>#~`$]|\d{1,3}[.)]|제\s?\d+|(?![a-z])\w[\w ]{0,30}: |@)")
+_OWN_IN_MARKDOWN = re.compile(r"\s{4}|\s*(?:[-*+•·]\s|\||>|#{1,6}\s|`{3}|~{3}|\d{1,3}[.)]\s|제\s?\d+)")
+_COLUMNS = re.compile(r"\S {3,}\S|\||\s{2}$|\\$|^\s{4}|^#{1,6}\s|^\s*(?:`{3}|~{3})|^-{3,}$")
 """What begins a line of its own; and what a line has that stands as it was typed."""
+_FENCE = re.compile(r"\s*(?:`{3}|~{3})(\s*\S)?")
+_CODE = re.compile(r"[{}=$]|\(\)|(?<!\S)--?\w")
+_SPAN = re.compile(r"`[^`]*`")
+_FIELDS = re.compile(r"\s*(?:- )?[\w-]+(?::|\s?=)(?: .*)?\n\s*[\w-]+(?::|\s?=)(?: |$)")
 _QUOTE, _FAR = 400, 240
 _ENGLISH = {
     "nearest": "No sure answer was found in the {searched} searched.",
@@ -268,18 +274,34 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     said.append(words[lead].format(words=", ".join(hits.unsaid)))
     for passage, citation in first:
         heading = passage.heading.rpartition(" > ")[2]
-        said.append(f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text), _ANSWER)}")
+        said.append(
+            f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text, passage.path), _ANSWER)}"
+        )
     return "\n\n".join(said)
 
 
-def _unwrapped(text: str) -> str:
-    """Return a text with the lines of a paragraph joined: a line was broken where no other word had room in it."""
-    lines = text.split("\n")
+def _unwrapped(text: str, path: str) -> str:
+    """Return a text with the lines of a paragraph joined: those of Markdown, and elsewhere those that are full.
+
+    A line is full where no other word had room in it.
+    """
+    lines, markdown = text.split("\n"), path.lower().endswith(_MARKDOWN)
+    own = _OWN_IN_MARKDOWN if markdown else _OWN_LINE
+    fences = [fence for line in lines if (fence := _FENCE.match(line))]
+    code = len(fences) % 2 == 1 and not fences[0][1]  # it begins within some
     width = max(map(len, lines))
     made = lines[:1]
     for line, after in pairwise(lines):
-        full = len(line) + len(after.split(maxsplit=1)[0] if after.strip() else "") >= width
-        if width >= _WRAPPED and full and after.strip() and not _OWN_LINE.match(after) and not _COLUMNS.search(line):
+        code ^= _FENCE.match(line) is not None
+        full = width >= _WRAPPED and len(line) + len(after.split(maxsplit=1)[0] if after.strip() else "") >= width
+        both = f"{line}\n{after}"
+        apart = code or own.match(after) or _COLUMNS.search(line) or _FIELDS.match(both)
+        if (
+            line.strip()
+            and after.strip()
+            and not apart
+            and (full or (markdown and not _CODE.search(_SPAN.sub("", both))))
+        ):
             made[-1] += " " + after.strip()
         else:
             made.append(after)
@@ -311,7 +333,8 @@ def _quoted(hits: SearchHits) -> int:
 
 def _block(passage: Passage, citation: Citation) -> Block:
     return Block(
-        f"`{citation.label}` {passage.heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text), _QUOTE)}",
+        f"`{citation.label}` {passage.heading}".rstrip()
+        + f"\n\n{quoted(_unwrapped(passage.text, passage.path), _QUOTE)}",
         citation.label,
     )
 
