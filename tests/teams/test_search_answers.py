@@ -424,6 +424,24 @@ def test_what_isn_t_found_in_another_language_is_said_to_be_sought_there(folder:
         assert not index.query("when does the parking garage open?").foreign
 
 
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("Duplicate records without a key are kept until the store is cleaned.", "중복된 레코드는 어떻게 처리돼?"),
+        ("키가 없는 중복 기록은 저장소를 정리할 때까지 남는다.", "What happens to duplicate entries without a key?"),
+    ],
+)
+def test_words_of_another_language_than_the_answer_s_are_not_missing(folder: Path, text: str, question: str) -> None:
+    (folder / "README.md").write_text(f"# recsync\n\n{text}\n")
+    (folder / "bread.md").write_text("# Bread\n\n500 g of rye flour. 호밀가루 500그램.\n")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query(question)
+        assert [passage.path for passage in hits.passages[:1]] == ["README.md"] and hits.missing == ()
+        korean = index.query("Foobar의 중복된 레코드는 어떻게 처리돼?")
+        assert "Foobar" in korean.missing
+
+
 def test_a_part_of_a_question_is_answered_by_nothing_that_only_comes_near(folder: Path) -> None:
     (folder / "handbook.md").write_text(HANDBOOK)
     with SearchIndex(folder.parent / "cache.db") as index:

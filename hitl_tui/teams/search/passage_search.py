@@ -267,7 +267,10 @@ def ask(
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
-    return replace(hits, passages=tuple(passages), weak=weak, unsaid=tuple(w for w in unsaid if w not in missing))
+    if has_korean(passages[0].text) != korean:  # found by what it means: there are other words for it
+        missing = tuple(t.surface for t in gone if korean and not t.korean and t.surface in missing)
+    unsaid = tuple(word for word in unsaid if word not in missing)
+    return replace(hits, passages=tuple(passages), weak=weak, missing=missing, unsaid=unsaid)
 
 
 def _unsaid(asked: _Asked, passage: Passage) -> tuple[str, ...]:
