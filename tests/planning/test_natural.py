@@ -8,8 +8,10 @@ import pytest
 from planning_support import agent
 
 from hitl_tui.planning.proposals import Planned
+from hitl_tui.planning.rule_planner.calls import by_deed
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 TEAMS = {name: agent(name) for name in ("search_team", "analysis_team", "document_team", "command_team")}
 CLEAN = {"clean": CommandFacts("clean", "Remove what is old", {"folder": ParameterFacts("path")})}
@@ -81,3 +83,18 @@ def test_a_folder_named_by_dots_is_a_value_and_no_end_of_a_sentence(query: str) 
 def test_a_stop_after_a_value_still_ends_the_sentence(folder: str, query: str) -> None:
     [step] = planned(query, CLEAN).plan.steps
     assert step.input_mapping["parameters"] == {"folder": folder}
+
+
+STAMP = {"stamp": CommandFacts("stamp", "Write a stamp file")}
+
+
+@pytest.mark.parametrize("query", ["write a stamp file", "write a stamp", "Please write the stamp file now"])
+def test_a_command_is_found_by_the_verb_that_says_what_it_does_however_common(query: str) -> None:
+    assert by_deed(query, STAMP, load_rules()) == "stamp"
+
+
+@pytest.mark.parametrize(
+    "query", ["write a report about the stamps", "write a summary of the stamp", "write the stamp rules down as a memo"]
+)
+def test_what_else_is_to_be_written_is_no_such_command(query: str) -> None:
+    assert by_deed(query, STAMP, load_rules()) == ""

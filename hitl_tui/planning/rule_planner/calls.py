@@ -302,8 +302,10 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str
 
 def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]], rules: Rules) -> float:
     wanted, asking = requested(clause, rules), rules.says.howto.search(clause) is not None
-    own = vocabularies[facts.name]
+    own, part = vocabularies[facts.name], _HALF
     deeds = wanted & rules.lexicon.deeds(facts)
+    if not deeds and (deeds := wanted & rules.lexicon.begins(facts)):
+        part = 1.0  # "write" says little: what is to be written has to be the same
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
     if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
@@ -314,14 +316,14 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     for place, word in _words(clause, rules):
         meant = rules.lexicon.concepts(word)
         found = rules.lexicon.found(word, own)
-        if meant & wanted or (meant & rules.lexicon.looking and not meant & own):
+        if meant & wanted or (part < 1.0 and meant & rules.lexicon.looking and not meant & own):
             continue
         if not found and overlaps(place, [*given, *call.used]):
             continue
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
         weight = 1.0 + (1.0 / said if said else 0.0)
         total, matched = total + weight, matched + (weight if found else 0.0)
-    if total and matched < max(_HALF * total, 0.01):
+    if total and matched < max(part * total, 0.01):
         return 0.0
     if deeds and not asking:
         fits = sum(overlaps(g, call.used) for g in given) - len(call.lacks)
