@@ -22,7 +22,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",
             "hitl.toml": "9bbd4b2f24963ca9d9497532968e3c5d863dd6ac2c2d2b6344ef2d3b3feb7103",
             "sandbox.toml": "190fda2046bd1881c81744482bfce61d1f9c968590b48faf6173163c418c086f",
-            "tools/duplicates.py": "a6450fc9e4fa1f9cf97bedfe2d049ece64eb3b26eaf3d48cdee28cd527b70c72",
+            "tools/duplicates.py": "85d7563fa5d48ae0a87267cd29e360b6ded420bb53a744e1932af4ed9d1904a2",
         },
         "lease": {
             "README.md": "6920b5374261e5fc323237154d63e28a13199cb8310c9ff2c8cff2b284a63560",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from hitl_tui.core.names import clip, step_name
-from hitl_tui.teams.printed_figures import Difference, Figure, Run, deleted, differences, figures
+from hitl_tui.teams.printed_deletions import deleted, deletion
+from hitl_tui.teams.printed_figures import Difference, Figure, Run, differences, figures
 
 Mark = Callable[[str], str]
 """How a text by others is written: as code, or plain."""
@@ -23,11 +23,6 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "en": {
             "done": "What was done",
-            "file": "deleted 1 file: {where}",
-            "files": "deleted {count:,} files in {where}",
-            "entry": "deleted 1 entry: {where}",
-            "entries": "deleted {count:,} entries in {where}",
-            "none": "deleted nothing",
             "by_hand": "a person said that it was done; its output is not known",
             "nothing": "printed nothing",
             "line": "1 line of output",
@@ -46,11 +41,6 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "ko": {
             "done": "실행한 일",
-            "file": "파일 1개 삭제: {where}",
-            "files": "{where}에서 파일 {count:,}개 삭제",
-            "entry": "항목 1개 삭제: {where}",
-            "entries": "{where}에서 항목 {count:,}개 삭제",
-            "none": "삭제한 것 없음",
             "by_hand": "사람이 완료했다고 확인함, 출력은 알 수 없음",
             "nothing": "출력 없음",
             "line": "출력 1줄",
@@ -89,7 +79,7 @@ def told(runs: Sequence[Run], language: str, earlier: Collection[str] = ()) -> s
     lines = []
     for run in runs:
         apart = [difference for difference in found if difference.later == run.todo_id]
-        said, under = _of_run(run, apart, runs, words)
+        said, under = _of_run(run, apart, runs, language)
         command = words["earlier"] if run.todo_id in earlier else "{command}"
         lines.append(f"- {command.format(command=code(run.command))}: {said}")
         lines += [f"  - {line}" for line in under]
@@ -99,7 +89,7 @@ def told(runs: Sequence[Run], language: str, earlier: Collection[str] = ()) -> s
 def lines_of_run(run: Run, language: str) -> list[str]:
     """Return a Markdown list of what one command did by itself, with the names of what it deleted."""
     words = WORDS.get(language, WORDS["en"])
-    said, under = _of_run(run, (), (run,), words)
+    said, under = _of_run(run, (), (run,), language)
     gone = sorted(deleted(run) or ())
     if len(gone) > 1:
         under = [code(path) for path in gone[:_MOST_GONE]]
@@ -111,11 +101,7 @@ def lines_of_run(run: Run, language: str) -> list[str]:
 def in_short(runs: Sequence[Run], language: str) -> list[str]:
     """Return what was deleted and what changed, or else what the last command printed first, without markup."""
     words = WORDS.get(language, WORDS["en"])
-    said = []
-    for run in runs:
-        gone = deleted(run)
-        if gone is not None:
-            said.append(f"{run.command}: {_deletion(gone, run, words, plain)}")
+    said = [f"{run.command}: {gone}" for run in runs if (gone := deletion(run, language, plain))]
     said += [_difference(d, words, plain) for d in differences(runs) if d.changed][:2]
     last = runs[-1]
     if not said and last.lines and not last.by_hand:
@@ -123,15 +109,13 @@ def in_short(runs: Sequence[Run], language: str) -> list[str]:
     return said
 
 
-def _of_run(
-    run: Run, apart: Sequence[Difference], runs: Sequence[Run], words: Mapping[str, str]
-) -> tuple[str, list[str]]:
+def _of_run(run: Run, apart: Sequence[Difference], runs: Sequence[Run], language: str) -> tuple[str, list[str]]:
     """Return what stands beside a command's name, and the lines under it."""
-    lines, gone = run.lines, deleted(run)
+    lines, words = run.lines, WORDS.get(language, WORDS["en"])
     if run.by_hand:
         return words["by_hand"], []
-    if gone is not None:
-        return _deletion(gone, run, words, code), []
+    if gone := deletion(run, language, code):
+        return gone, []
     if apart:
         earlier = dict.fromkeys(d.earlier for d in apart)
         names = ", ".join(code(r.command) for r in runs if r.todo_id in earlier)
@@ -176,20 +160,6 @@ def _difference(difference: Difference, words: Mapping[str, str], shown: Mark) -
     return words["less" if less else "greater"].format(
         label=shown(difference.after.label), before=difference.before.text, after=difference.after.text, apart=apart
     )
-
-
-def _deletion(gone: Sequence[str], run: Run, words: Mapping[str, str], shown: Mark) -> str:
-    if not gone:
-        return words["none"]
-    files = any(pair == ("-type", "f") for pair in zip(run.argv, run.argv[1:], strict=False))
-    if len(gone) == 1:
-        return words["file" if files else "entry"].format(where=shown(gone[0]))
-    where = posixpath.commonpath([posixpath.dirname(path) or "." for path in gone]) if _one_kind(gone) else "."
-    return words["files" if files else "entries"].format(count=len(gone), where=shown(where or "."))
-
-
-def _one_kind(paths: Sequence[str]) -> bool:
-    return len({path.startswith("/") for path in paths}) == 1
 
 
 def plain(text: str) -> str:

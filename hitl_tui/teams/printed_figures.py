@@ -163,13 +163,3 @@ def amount(value: Fraction, *, sized: bool) -> str:
     power = max((p for p in range(6) if value >= 1024**p), default=0)
     shown = value / 1024**power
     return number(shown, 1 if shown < 10 else 0) + " KMGTP"[power].strip()
-
-
-def deleted(run: Run) -> list[str] | None:
-    """Return the paths that a run printed as deleted; None where its command line doesn't say that they are."""
-    if run.program == "find" and "-delete" in run.argv and run.argv[-2:] == ("-print", "-delete"):
-        return run.lines
-    if run.program == "rm" and {"-v", "--verbose", "-rv", "-fv", "-rfv", "-vf", "-vr"} & set(run.argv[1:]):
-        removed = (re.fullmatch(r"removed (?:directory )?['‘](.+)['’]", line.strip()) for line in run.lines)
-        return [match[1] for match in removed if match]
-    return None

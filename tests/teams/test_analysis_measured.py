@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hitl_tui.teams.analysis.computation import measured_steps
-from hitl_tui.teams.printed_figures import Run, amount, deleted, differences, figures, run_of
+from hitl_tui.teams.printed_deletions import deleted
+from hitl_tui.teams.printed_figures import Run, amount, differences, figures, run_of
 
 
 def run(number: int, argv: str, output: str) -> Run:

@@ -180,7 +180,7 @@ async def test_a_command_runs_and_reports(tmp_path: Path) -> None:
     assert (result.data["exit_code"], result.data["argv"]) == (0, argv)
     assert "find logs -name '*.gz'" in result.text
     assert "logs/a.gz" in result.text
-    assert result.summary == "clean-logs: logs/a.gz"
+    assert result.summary == "clean-logs: deleted 1 entry: logs/a.gz"
 
 
 async def test_a_report_is_in_the_language_of_the_question(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ ENGLISH = {
     "backed up": "{rows:,} records backed up to {kept}; the copy was read back and is whole.",
     "will go": "{doubled:,} records will be deleted",
     "will stay": "{left:,} of {rows:,} records stay in {database}",
+    "which": "a duplicate has the name, email and city of an earlier record; the earliest one stays",
     "will refuse": "It would refuse as things stand: no backup in {folder} holds the rows of {database}.",
     "would be too many": "0 records will be deleted: {doubled:,} would go, and {at_most:,} are allowed.",
     "none": "0 records deleted: there is no duplicate in {database}.",
@@ -68,6 +69,7 @@ KOREAN = {
     "backed up": "레코드 {rows:,}건을 {kept} 파일에 백업했습니다. 사본을 다시 읽어 온전함을 확인했습니다.",
     "will go": "레코드 {doubled:,}건이 삭제됩니다",
     "will stay": "{database}의 레코드 {rows:,}건 중 {left:,}건이 남습니다",
+    "which": "이름, 이메일, 도시가 앞선 레코드와 같으면 중복이며, 가장 앞선 레코드가 남습니다",
     "will refuse": "지금 상태로는 삭제를 거부합니다. {folder}에 {database}의 현재 레코드를 모두 담은 백업이 없습니다.",
     "would be too many": "레코드 0건이 삭제됩니다. 지울 레코드가 {doubled:,}건인데 {at_most:,}건까지만 허용됩니다.",
     "none": "레코드 0건 삭제: {database}에 중복이 없습니다.",
@@ -189,6 +191,7 @@ def preview(database: Path, folder: Path, at_most: int) -> None:
         return
     say(words("will go", doubled=doubled))
     say(words("will stay", left=rows - doubled, rows=rows, database=database))
+    say(words("which"))
 
 
 def delete(database: Path, folder: Path, at_most: int) -> None:

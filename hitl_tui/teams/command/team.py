@@ -38,6 +38,8 @@ from hitl_tui.teams.contract import (
     one,
     unknown_name,
 )
+from hitl_tui.teams.printed_deletions import deletion
+from hitl_tui.teams.printed_figures import Run
 from hitl_tui.teams.process import CommandOutcome, run_command
 
 if TYPE_CHECKING:
@@ -403,19 +405,22 @@ def teams(sources: TeamSources) -> list[Team]:
     return [CommandTeam(sources.config.commands, sources.bindings, sources.around)]
 
 
-def _summary(words: Mapping[str, str], name: str, outcome: Mapping[str, Any]) -> str:
-    """Return what a command printed in a line.
+def _summary(language: str, name: str, outcome: Mapping[str, Any], argv: Sequence[str]) -> str:
+    """Return what a command deleted or printed in a line.
 
     Lines that are indented go with the one above. Of many others the last is named, which often is a total.
     """
-    printed = [line.expandtabs() for line in str(outcome["stdout"]).splitlines() if line.strip()]
-    heads = [line.strip() for line in printed if line[:1] != " "] or [line.strip() for line in printed]
-    said = "; ".join(heads)
+    words, printed = _WORDS[language], str(outcome["stdout"])
     code = words["code"].format(code=outcome["exit_code"]) if outcome["exit_code"] else ""
+    if gone := deletion(Run("", name, tuple(argv), printed), language, lambda path: one(path, _SUMMARY)):
+        return words["said"].format(name=name, said=gone) + code
+    lines = [line.expandtabs() for line in printed.splitlines() if line.strip()]
+    heads = [line.strip() for line in lines if line[:1] != " "] or [line.strip() for line in lines]
+    said = "; ".join(heads)
     if len(heads) <= _FEW_HEADS and len(said) <= _SUMMARY:
         return words["said" if heads else "silent"].format(name=name, said=one(said, _SUMMARY)) + code
-    lines = outcome.get("stdout_lines", 0)
-    counted = words["line" if lines == 1 else "lines"].format(lines=lines)
+    count = outcome.get("stdout_lines", 0)
+    counted = words["line" if count == 1 else "lines"].format(lines=count)
     return words["more"].format(name=name, counted=counted, last=one(heads[-1], _SUMMARY)) + code
 
 
@@ -530,7 +535,7 @@ def report(
     printed = {key: str(outcome[key]).expandtabs() for key in ("stdout", "stderr") if str(outcome[key]).strip()}
     parts += [f"{words[key]}\n\n{fenced(text)}" for key, text in printed.items()] or [words["nothing"]]
     text = "\n\n".join(parts)
-    summary = _summary(words, title, outcome)
+    summary = _summary(language, title, outcome, argv)
     said = "".join(printed.values())
     short = len(said) <= _SHORT_CHARS and said.count("\n") <= _SHORT_LINES
     brief = Brief(answer=text) if short else Brief(answer=summary, evidence=(Block(text),))
