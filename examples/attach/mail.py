@@ -15,6 +15,7 @@ ENGLISH = {
     "sent": "The mail to {to} (“{subject}”) is in outbox/{file}. This example sends nothing.",
     "to": "Not an address: {to}. Whom is this mail for?",
     "none": "No mail was written. {why}",
+    "unknown": "“{said}” is nothing that this example knows: approve, reject, or change the mail and approve it.",
 }
 KOREAN = {
     "mail": "안녕하세요.\n\n{news}\n\n감사합니다.",
@@ -23,6 +24,7 @@ KOREAN = {
     "sent": "{to} 앞으로 쓴 메일(“{subject}”)을 outbox/{file} 파일로 저장했습니다. 이 예제는 실제로 보내지 않습니다.",
     "to": "메일 주소가 아닙니다: {to}. 누구에게 보낼까요?",
     "none": "메일을 쓰지 않았습니다. {why}",
+    "unknown": "“{said}”: 이 예제가 모르는 답입니다. 승인하거나 거절하거나, 메일을 고쳐서 승인하세요.",
 }
 
 
@@ -36,6 +38,7 @@ class Outcome(TypedDict):
 class Mail(TypedDict, total=False):
     request: str
     to: str
+    subject: str
     text: str
     outcome: str
 
@@ -52,28 +55,41 @@ def write(state: Mail) -> Mail:
     return {"to": to, "text": mail if colon else state.get("text", mail)}  # no new text: the same to somebody else
 
 
-def send(state: Mail) -> Mail:
+def ask(state: Mail) -> Mail:
+    """Ask until the mail may be sent, or not. Nothing happens here: a node begins anew with each answer."""
     words, to, text = words_for(state), state["to"], state["text"]
     message, subject = words["ask"], words["subject"]
     while True:
         asked = {"action": "send_mail", "message": message, "to": to, "subject": subject, "text": text}
         answer: dict[str, Any] = interrupt(asked)
-        if answer.get("action") != "approve":
+        action = answer.get("action")
+        if action == "reject":
             return {"outcome": words["none"].format(why=answer.get("reason", "")).strip()}
+        if action != "approve":
+            message = words["unknown"].format(said=action)
+            continue
         to, subject, text = (answer.get(name, asked[name]) for name in ("to", "subject", "text"))
         if ADDRESS.fullmatch(to):
-            break
+            return {"to": to, "subject": subject, "text": text, "outcome": ""}
         message = words["to"].format(to=to)
+
+
+def send(state: Mail) -> Mail:
     mail = EmailMessage()
-    mail["To"], mail["Subject"] = to, subject
-    mail.set_content(text)
+    mail["To"], mail["Subject"] = state["to"], state["subject"]
+    mail.set_content(state["text"])
     outbox = Path(__file__).parent / "outbox"  # a real one would call smtplib.SMTP(…).send_message(mail)
     outbox.mkdir(exist_ok=True)
     place = outbox / f"{len(list(outbox.iterdir())) + 1:03d}.eml"
     place.write_bytes(mail.as_bytes())
-    sent = words["sent"].format(to=to, subject=subject, file=place.name)
-    return {"to": to, "text": text, "outcome": sent}
+    words = words_for(state)
+    return {"outcome": words["sent"].format(to=state["to"], subject=state["subject"], file=place.name)}
+
+
+def wanted(state: Mail) -> str:
+    return END if state["outcome"] else "send"
 
 
 builder = StateGraph(Mail, output_schema=Outcome)
-graph = builder.add_sequence([write, send]).add_edge(START, "write").add_edge("send", END).compile()
+builder.add_sequence([write, ask]).add_node(send).add_edge(START, "write").add_edge("send", END)
+graph = builder.add_conditional_edges("ask", wanted, ["send", END]).compile()

@@ -16,7 +16,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "attach": {
             "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",
-            "mail.py": "dbb5c75a3772800a74a36c8a86c9d3efcf84992cd8de396a297b51dce85eaff0",
+            "mail.py": "23a411bd299e1487a1c624fea582d3cb3da29b1ad53bc322e3392952031b0858",
         },
         "cleanup": {
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",
