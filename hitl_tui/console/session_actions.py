@@ -303,7 +303,10 @@ class SessionActions:
             self._display.say(_("No decision of yours to undo."), passing=True)
         elif not decided[-1]:
             decided.pop()
-            said = _("A decision about the plan can't be undone by itself; {session.replay} goes back to before it.")
+            said = _(
+                "The last decision changed the plan: {session.replay} goes back to before it; "
+                "{plan.undo} on a step in the plan undoes one about that step."
+            )
             self._display.say(self._console.keymap.named(said))
         elif await self._undo(handle, decided[-1]):
             decided.pop()

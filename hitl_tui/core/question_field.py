@@ -20,14 +20,14 @@ def question_path(schema: Mapping[str, Any]) -> tuple[str, ...]:
     It is the text that is called one, among those that have to be given where any has; else the only text there is.
     """
     parts = _mapping(schema.get("properties"))
+    if _INPUT in parts and not _is_words(parts[_INPUT]):  # what else there is says how it runs
+        within = question_path(_mapping(parts[_INPUT]))
+        return (_INPUT, *within) if within else ()
     free = [name for name, part in parts.items() if _is_words(part)]
     required = schema.get("required")
     asked = [name for name in free if isinstance(required, list | tuple) and name in required] or free
     named = [name for name in _NAMES if name in asked]
-    if named or len(free) == 1:
-        return ((named or free)[0],)
-    within = question_path(_mapping(parts[_INPUT])) if _INPUT in parts else ()
-    return (_INPUT, *within) if within else ()
+    return ((named or free)[0],) if named or len(free) == 1 else ()
 
 
 def question_of(arguments: JsonObject, path: Sequence[str]) -> str:

@@ -236,7 +236,9 @@ def compose(
         if first is not None:  # what was remarked of the plan is about the question that it was made for
             known[id(first)], above = [*remarks, *known[id(first)]], []
         parts = _with_remarks(parts, questions, known)
-        parts.sort(key=lambda part: -next((n for n, question in enumerate(questions) if part[0] in question), -1))
+        # What was asked for last comes first, and in its own order where that was more than one question.
+        lately = sorted(questions, key=lambda question: min(one.todo.created_at for one in question), reverse=True)
+        parts.sort(key=lambda part: next((n for n, question in enumerate(lately) if part[0] in question), len(lately)))
     elif unanswered:
         refused = [text for one in newest for text in _absent(one, results, questions)][:1]
     answer = (

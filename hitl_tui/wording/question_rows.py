@@ -22,13 +22,13 @@ from hitl_tui.wording.status_words import command_title, command_words, number_o
 from hitl_tui.wording.subject_rows import (
     argument_rows,
     change_rows,
-    deletes,
     effect_marks,
     effect_rows,
     inputs,
     is_graph_input,
     limits,
     plan_change_rows,
+    risk_of_run,
     runs,
     step_rows,
     value_text,
@@ -144,11 +144,8 @@ def _joined(parts: Iterable[tuple[str, str]]) -> StyledText:
 
 
 def _risk_words(question: Question, risk: str) -> str:
-    """Return a class of risk, and what is risky about it where that can be told."""
     argv = (question.view.request.subject.get("arguments") or {}).get("argv")
-    if risk == "high" and question.kind in (Kind.TODO, Kind.FAILURE) and deletes(argv):
-        return _("RISKY: deletes files")
-    return in_line(risk_words(risk))
+    return risk_of_run(risk, argv if question.kind in (Kind.TODO, Kind.FAILURE) else None)
 
 
 def short_title(question: Question) -> str:
@@ -207,7 +204,7 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
         rows.append(labelled(_("asked by"), in_line(request.source)))
     rows.append(labelled(_("title"), title_of(question)))
     if risk_of(question):
-        rows.append(labelled(_("risk"), in_line(risk_words(risk_of(question)))))
+        rows.append(labelled(_("risk"), _risk_words(question, risk_of(question))))
     rows += term_rows(question)
     if question.kind in (Kind.TODO, Kind.FAILURE):
         arguments, settings = subject.get("arguments") or {}, request.about.get("settings") or ()

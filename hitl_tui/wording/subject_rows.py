@@ -14,6 +14,7 @@ from typing import Any
 from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.json_text import is_json, texts_in
 from hitl_tui.core.json_types import Json, JsonObject, StepNamed
+from hitl_tui.core.names import step_name
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority
 from hitl_tui.language import mark
@@ -88,7 +89,7 @@ _ARGUMENTS: Mapping[str, str] = {
     "path": mark("path"),
     "if_exists": mark("if it exists"),
     "input": mark("input"),
-    "thread": mark("thread"),
+    "thread": mark("goes on from"),
     "context": mark("context"),
     "config": mark("config"),
 }
@@ -126,6 +127,8 @@ def argument_rows(arguments: Mapping[str, Any], task: str = "", *, own: bool = F
 
 def value_words(name: str, value: str) -> str:
     """Return what one of the values that an argument of a team of ours may have is called; others stay as they are."""
+    if name == "thread":
+        return in_line(step_name(value))
     return _(_ANALYSES[value]) if name == "analysis_type" and value in _ANALYSES else value
 
 
@@ -183,6 +186,11 @@ def deletes(argv: object) -> bool:
     return "-delete" in words or bool(run & _DELETING)
 
 
+def risk_of_run(risk: str, argv: object) -> str:
+    """Return a class of risk in words, and what is risky about a run where that can be told."""
+    return _("RISKY: deletes files") if risk == "high" and deletes(argv) else in_line(risk_words(risk))
+
+
 def _paths(value: Any) -> str:
     """Return paths as people write them where none of them needs quotation marks; `.` is the folder itself."""
     if value == ["."]:
@@ -235,7 +243,8 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
         yield labelled(_("in"), in_line(workspace))
     for path, known in _programs(arguments).items():
         name = _("all files of the folder") if path == "." else in_line(path)
-        yield labelled(_("program"), joined(name, f"sha256 {known[:_SHOWN_HASH]}"), exact=True)
+        said = _("{files} as it is now") if path != "." else _("{files} as they are now")
+        yield labelled(_("holds for"), joined(said.format(files=name), f"sha256 {known[:_SHOWN_HASH]}"), exact=True)
     if not command:
         return
     parameters = arguments.get("parameters") or {}
@@ -349,8 +358,7 @@ def _step_rows(label: str, step: Mapping[str, Any], shown: Mapping[str, Any]) ->
     team = in_line(str(step.get("team", "")).removesuffix("_team")) + (signs(" ← ") + needs if needs else "")
     yield labelled(label, f"{team}  {title or safe_text(task)}", "bold")
     if (risk := str(step.get("risk", ""))) and risk != "low":
-        words = _("RISKY: deletes files") if risk == "high" and deletes(argv) else risk_words(risk)
-        yield labelled(" ", words, "bold $text-error")
+        yield labelled(" ", risk_of_run(risk, argv), "bold $text-error")
     for row in runs(arguments, task if title and not isinstance(argv, list) else "", shown.get("settings")):
         yield Row(f"  {row.label}", row.text, exact=row.exact)
 

@@ -198,7 +198,7 @@ def fitted(parts: Sequence[Sequence[str]], room: int) -> str:
 
 
 def _line(parts: Sequence[str], more: int) -> str:
-    return joined(*parts, f"+{more}" if more else "")
+    return joined(*parts, _("+{n} more").format(n=more) if more else "")
 
 
 def _step(info: CheckpointInfo) -> str:

@@ -232,7 +232,7 @@ class _Question:
             said += self._say(f"; {kind}액 {step.value}", f"; the {kind} allows {step.value}")
             high, low = sorted((after, allowed), key=lambda amount: -amount.value)
             apart = _formula(
-                self._say("허용액과의 차이", "Apart from what is allowed"), (high, low), "−", self.language
+                self._say("허용액과의 차이", "Difference to what is allowed"), (high, low), "−", self.language
             )
             more += [step, *([apart] if apart else [])]
         return self._with_limit(made, limit, more, said)
