@@ -203,3 +203,17 @@ async def test_the_edit_dialog_leaves_what_lies_behind_it_where_it_is(tmp_path: 
         beside = [(row[: dialog.x], row[dialog.right :]) for row in drawn(c)]
         assert beside[0] == (before[0][: dialog.x], before[0][dialog.right :])
         assert sum(a[: dialog.x] != b for a, (b, __) in zip(before, beside, strict=True)) <= 3, "but for signs of focus"
+
+
+async def test_what_comes_while_the_stream_is_hidden_is_broken_to_its_width(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, size=(60, 30)) as c:
+        await c.asked()
+        panes, stream = c.session.query_one(Panes), c.session.query_one(StreamPane)
+        panes.show("stream")
+        await c.until(lambda: stream.size.width > 0, "the stream")
+        panes.show("plan")
+        await c.until(lambda: not stream.size.width, "that it is hidden")
+        panes.note("09:41:07", "word " * 40)
+        panes.show("stream")
+        await c.until(lambda: stream.size.width > 0, "the stream again")
+        await c.until(lambda: max(map(len, stream.lines)) < stream.size.width, "that all of it can be read")

@@ -212,11 +212,11 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
 
     @property
     def _room(self) -> int:
-        return max(12, (self.size.width or 80) - 1)
+        return max(12, (self.size.width or self._fitted or 80) - 1)  # while it is hidden it has no width
 
     def on_resize(self, event: Resize) -> None:
-        if event.size.width != self._fitted:
-            self._fitted = event.size.width
+        if self.size.width != self._fitted:
+            self._fitted = self.size.width
             self._again()
         elif self._follows:
             self.scroll_end(animate=False, immediate=True, x_axis=False, force=True)
