@@ -14,7 +14,7 @@ from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan_review import EndedBy
-from hitl_tui.core.requests import Decision, Kind, Request, Verdict
+from hitl_tui.core.requests import Decision, Kind, Request, Verdict, lets_run
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Streams, read_stream
@@ -104,6 +104,8 @@ REOPENED = "reopened"
 EDITED = "edited"
 """Another input of a step was asked for; what is decided from then on is about that."""
 _LONGEST, _TASK = 200, "task"
+_VERDICTS = frozenset({"action", "type", "verdict"})
+"""Fields of an answer that say again what was decided."""
 _MADE = frozenset({"argv", "programs", "preview", "exit_codes", "timeout"})
 """Arguments that follow from the others, or from files."""
 _BY_HAND: Mapping[str, Verdict] = MappingProxyType(
@@ -125,6 +127,8 @@ class LoggedDecision:
         at: ISO 8601, UTC.
         reason: their words; of an edit what the input became.
         about: what it was about in a line: a step's title, a message of an agent; empty where that isn't known.
+        answer: what a question of a step's team was answered: the words, or each value that isn't as it was asked.
+        runs: of a proposal: the low-risk steps that it adds run without another question.
         edits: of an edit each value that changed: its name, what it was, what it became.
         undone: of what was reopened, the verdict that was taken back; empty where that isn't known.
     """
@@ -138,6 +142,8 @@ class LoggedDecision:
     reason: str = ""
     about: str = ""
     undone: str = ""
+    answer: str = ""
+    runs: bool = False
     edits: tuple[tuple[str, str, str], ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
@@ -218,6 +224,17 @@ def input_values(arguments: object, task: object) -> dict[str, str]:
     return found
 
 
+def _answer(given: Json, asked: Json) -> str:
+    """Return in a line what was answered; of an object what it doesn't have in common with what was asked about."""
+    if given is None or isinstance(given, str):
+        return clip(given or "", _LONGEST)
+    if not isinstance(given, Mapping) or not isinstance(asked, Mapping):
+        return clip(canonical(given).decode(), _LONGEST)
+    known, said = input_values(asked, ""), input_values(given, "")
+    changes = [change for change in input_changes(known, {**known, **said}) if change[0] not in _VERDICTS]
+    return "; ".join(f"{name}: {was} → {becomes}" if was else f"{name}: {becomes}" for name, was, becomes in changes)
+
+
 def _about(request: Request) -> str:
     """Return what a request is about: what a proposal would change, a title with its command line; empty for a plan."""
     if request.kind is Kind.PROPOSAL:
@@ -236,8 +253,10 @@ def _said(entry: Entry, asked: Mapping[str, Request]) -> LoggedDecision | None:
         if request is not None:
             kind, about = request.kind.value, _about(request)
             todo_id = request.todo_id or str(request.subject.get("step", ""))
-        said, by, channel = decision.said, decision.by, decision.channel
-        return LoggedDecision(kind, todo_id, said, by, channel, decision.at, decision.reason, about)
+        said, by, channel, why = decision.said, decision.by, decision.channel, decision.reason
+        answer = _answer(decision.value, request.subject.get("value")) if kind == Kind.INTERRUPT and request else ""
+        runs = kind == Kind.PROPOSAL and lets_run(decision.value)
+        return LoggedDecision(kind, todo_id, said, by, channel, decision.at, why, about, answer=answer, runs=runs)
     if entry.kind == ALLOWED:
         by, channel = str(data["by"]), str(data["channel"])
         return LoggedDecision(ALLOWED, str(data["todo_id"]), str(data["verdict"]), by, channel, entry.at)

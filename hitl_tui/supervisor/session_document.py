@@ -163,7 +163,9 @@ def _decision_line(said: LoggedDecision, language: str) -> str:
     text = _what(said, words)
     if said.at:
         text += words["at"].format(at=_moment(said.at))
-    if said.reason and said.channel != BY_RULE:
+    if said.answer:
+        text += f": {said.answer}"
+    if said.reason and said.reason not in said.answer and said.channel != BY_RULE:
         why = words["unsaid"] if said.reason == DEFAULT_SKIP_REASON else said.reason
         text += f": “{why}”"
     # What a TODO's own question was is plain from where the line stands.

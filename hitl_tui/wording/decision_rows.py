@@ -18,6 +18,8 @@ from hitl_tui.wording.times import second_words
 
 _ABOUT = 80
 """Cells of what something was about."""
+_ANSWER = 160
+"""Cells of what was answered."""
 _KINDS = {
     Kind.FAILURE: mark("after it failed"),
     Kind.EFFECT: mark("perhaps done already"),
@@ -40,7 +42,9 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
         one_line(in_line(translate(decision["about"])), _ABOUT),
         *_beside(decision, by if nobody else ""),
     ]
-    if why and why != DEFAULT_SKIP_REASON and decision["verdict"] != EDITED:
+    if answer := str(decision.get("answer", "")):
+        parts.append(one_line(in_line(answer), _ANSWER))
+    if why and why not in answer and why != DEFAULT_SKIP_REASON and decision["verdict"] != EDITED:
         parts.append(f"“{in_line(translate(why))}”")
     session = [in_line(str(decision["session"]))] if "session" in decision else []
     return (second_words(str(decision["at"])), *session, who, joined(*parts))
@@ -63,5 +67,7 @@ def _beside(decision: Mapping[str, Any], rule: str) -> Iterable[str]:
     """Yield what kind of question it was where that isn't plain, and what rule or mode let a step run."""
     if (kind := decision["asked"]) in _KINDS:
         yield _(_KINDS[kind])
+    if decision.get("runs"):
+        yield _("its low-risk steps run without another question")
     if rule and rule != "deadline":
         yield in_line(rule)
