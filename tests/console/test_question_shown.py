@@ -146,7 +146,7 @@ def test_a_command_is_shown_with_what_it_would_do_and_the_result_before_it_and_n
     for part in (
         "in /srv/w",
         "stopped after 60 s",
-        "find · sha256 0000",
+        "find as it is now · sha256 0000",
         asked.digest,
         "do it",
         "Run: clean-logs",
