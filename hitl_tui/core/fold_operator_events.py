@@ -375,8 +375,17 @@ def _edited_name(todo: SupervisorTodo, described: str, arguments: JsonObject) ->
         # A name that says with what the command was to run says it again; another one, such as a title, stays.
         return command_step_name(command, titled(described)) if todo.name.startswith(f"{command} ") else todo.name
     if described == todo.description:
-        return todo.name
+        return _renamed(todo, arguments)
     return titled(f"{todo.agent_name} {described}" if isinstance(arguments.get("calls"), str) else described)
+
+
+def _renamed(todo: SupervisorTodo, arguments: JsonObject) -> str:
+    """Return the name of a TODO; one that says a text of its input says what that became."""
+    for name, was in todo.arguments.items():
+        now, said = arguments.get(name), titled(was) if isinstance(was, str) else ""
+        if said and isinstance(now, str) and (todo.name == said or todo.name.endswith(f": {said}")):
+            return todo.name.removesuffix(said) + titled(now)
+    return todo.name
 
 
 def bound(draft: Draft, event: Event) -> None:

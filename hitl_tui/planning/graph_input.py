@@ -65,9 +65,10 @@ class AttachedPlanner:
         mine = [todo for todo in plan.todos if todo.agent_name == self.agent]
         busy = [t for t in mine if t.status not in (Status.COMPLETED, Status.FAILED, Status.SKIPPED)]
         if busy:
+            name = step_name(busy[-1].id)
             raise BadInput(
-                Message("{} is still at {}.", self.agent, step_name(busy[-1].id)),
-                help=Message("Answer what it asks, or skip it: /todo skip {}", step_name(busy[-1].id)),
+                Message("{} is still at {}, and takes no other words until that is done.", self.agent, name),
+                help=Message("Edit or answer what it asks there, or skip it: /todo skip {}", name),
             )
         done = [todo for todo in mine if todo.status is Status.COMPLETED]
         more = {"thread": done[-1].id} if done else {}

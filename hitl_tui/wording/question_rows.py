@@ -210,7 +210,8 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
         arguments, settings = subject.get("arguments") or {}, request.about.get("settings") or ()
         if task := str(subject.get("task", "")):
             rows.append(labelled(_("task"), safe_text(task)))
-        rows += argument_rows({name: arguments[name] for name in settings if name in arguments})
+        told = {name: arguments[name] for name in settings if name in arguments and name != "programs"}  # those follow
+        rows += argument_rows(told)
         rows += limits(arguments, workspace)
         rows += inputs(subject)
     elif workspace:

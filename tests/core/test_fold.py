@@ -859,6 +859,15 @@ def test_a_command_keeps_its_name_when_it_is_edited() -> None:
     assert table.todo("todo_001").name == "Find x instead"
 
 
+@pytest.mark.parametrize(("name", "then"), [("Old words", "New"), ("Analyse: Old words", "Analyse: New"), ("x", "x")])
+def test_a_name_that_says_what_was_asked_says_what_is_asked_since(name: str, then: str) -> None:
+    table = Table(plan("a"))
+    asked = replace(table.todo("todo_001"), name=name, arguments={"query": "Old words"})
+    table.board = replace(table.board, todos={"todo_001": asked.to_state()})
+    table.take(on(EventKind.EDIT, "todo_001", arguments={"query": "New"}, risk="low"))
+    assert table.todo("todo_001").name == then
+
+
 def test_an_edit_keeps_what_was_planned_until_it_is_that_again() -> None:
     table = Table(plan("a"))
     first = {"query": "x", "limit": 8, "documents": ["."]}

@@ -277,6 +277,10 @@ def test_a_huge_result_is_cut() -> None:
         ("한글", "한글"),
         ("Über Straße 2.0", "über-strasse-2-0"),
         ("가" * 200, "가" * 50),
+        (
+            "What is to be paid for tents when somebody cancels them too late",
+            "what-is-to-be-paid-for-tents-when-somebody-cancels-them-too",
+        ),
     ],
 )
 def test_slugs_keep_letters_of_any_script(title: str, stem: str) -> None:

@@ -27,6 +27,12 @@ class Listing(DataTable[Text]):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id, cursor_type="row", show_header=False)
 
+    def action_scroll_home(self) -> None:
+        self.action_scroll_top()
+
+    def action_scroll_end(self) -> None:
+        self.action_scroll_bottom()
+
 
 class Reader(VerticalScroll):
     """A text that has the keys of a pane.

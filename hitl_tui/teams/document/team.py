@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 IF_EXISTS = "a number is added"
 MOST_NUMBERS = 10_000
+_NAME_CHARACTERS = 60
 _NAME_BYTES = 150
 _TITLE = 80
 _CITATIONS = 50
@@ -248,12 +249,14 @@ def checked_folder(folder: str) -> str:
 def slug(title: str) -> str:
     """Return a file name's stem: letters of any script and digits kept, everything else one `-`.
 
-    At most 60 characters and 150 bytes of UTF-8; `report` when nothing is left.
+    At most 60 characters and 150 bytes of UTF-8, whole words where there are some; `report` when nothing is left.
     """
     kept = "".join(_slug_characters(unicodedata.normalize("NFC", title).casefold()))
-    stem = "-".join(part for part in kept.split("-") if part)[:60]
-    while len(stem.encode("utf-8")) > _NAME_BYTES:
+    whole = stem = "-".join(part for part in kept.split("-") if part)
+    while len(stem) > _NAME_CHARACTERS or len(stem.encode("utf-8")) > _NAME_BYTES:
         stem = stem[:-1]
+    if stem != whole and whole[len(stem)] != "-":
+        stem = stem.rpartition("-")[0] or stem
     return stem.strip("-") or "report"
 
 
