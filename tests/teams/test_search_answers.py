@@ -362,7 +362,7 @@ def test_lines_that_a_document_breaks_are_quoted_as_a_paragraph() -> None:
         "-b   another column\n"
     )
     passage = Passage("a.txt", 1, 6, 0, "", text, 1.0)
-    report = make_report("limit", SearchHits((passage,), (), (), 1), {**NOTHING, "searched": 1})
+    report = make_report("limit", SearchHits((passage,), (), 1), {**NOTHING, "searched": 1})
     quote = [line for line in report.text.split("\n") if line.startswith(">")]
     assert quote == [
         "> When the limit is reached, the oldest entry of the cache is dropped and the next request is slow.",
@@ -409,7 +409,7 @@ def test_a_paragraph_is_one_line_and_lists_tables_code_and_headings_keep_theirs(
     path: str, text: str, quote: list[str]
 ) -> None:
     passage = Passage(path, 1, 9, 0, "", text, 1.0)
-    report = make_report("rent", SearchHits((passage,), (), (), 1), {**NOTHING, "searched": 1})
+    report = make_report("rent", SearchHits((passage,), (), 1), {**NOTHING, "searched": 1})
     lines = [line for line in report.text.split("\n") if line.startswith(">")]
     assert lines == [f"> {line}".rstrip() for line in quote]
 

@@ -39,7 +39,7 @@ def ask(root: Path, question: str) -> SearchHits:
 def test_the_named_document_comes_first(folder: Path, question: str) -> None:
     hits = ask(folder, question)
     assert (hits.passages[0].path, hits.passages[0].line) == ("docs/lease.md", 3)
-    assert not {"docs", "lease", "md"} & {term.casefold() for term in hits.terms}
+    assert not {"docs", "lease", "md"} & {word.casefold() for word in hits.missing}
 
 
 def test_a_named_document_that_does_not_answer_gives_nothing(folder: Path) -> None:

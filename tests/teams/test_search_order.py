@@ -1,4 +1,4 @@
-"""A passage that asks a question word for word comes after those that answer it, whatever kind of file has them."""
+"""In which order passages come: what answers before what asks, the reader's language first, steps as they follow."""
 
 from __future__ import annotations
 
@@ -8,15 +8,21 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.passage_search import SearchHits, tongue
+from hitl_tui.teams.search.search_report import NOTHING, make_report
 
 QUESTION = "How long does the badger wait before it opens the burrow?"
 PROSE = "The badger waits three minutes before it opens the burrow.\n"
 
 
-def found(root: Path, question: str = QUESTION) -> list[str]:
+def ask(root: Path, question: str) -> SearchHits:
     with SearchIndex(root.with_name("cache") / "search.db") as index:
         index.refresh(root)
-        return list(dict.fromkeys(passage.path for passage in index.query(question).passages))
+        return index.query(question)
+
+
+def found(root: Path, question: str = QUESTION) -> list[str]:
+    return list(dict.fromkeys(passage.path for passage in ask(root, question).passages))
 
 
 @pytest.fixture
@@ -72,11 +78,98 @@ def test_a_folder_of_documents_has_no_such_order(tmp_path: Path) -> None:
     assert set(found(root)) == set(texts)
 
 
-def test_a_passage_in_the_language_of_the_question_comes_before_one_that_answers_as_well(tmp_path: Path) -> None:
-    """The example has a file called mediation, in Korean, and a summary in English."""
-    root = tmp_path / "lease"
-    shutil.copytree(Path(__file__).parents[2] / "examples" / "lease", root)
-    assert found(root, "Who can I ask for mediation?")[0] == "summary-en.md"
-    assert found(root, "조정은 어디에 신청하나요?")[0] == "what-to-do.md"
-    (root / "summary-en.md").unlink()
-    assert found(root, "Who can I ask for mediation?")[0] == "mediation.md"
+@pytest.fixture
+def lease(tmp_path: Path) -> Path:
+    """The example has a summary in English; everything else there is Korean."""
+    return Path(shutil.copytree(Path(__file__).parents[2] / "examples" / "lease", tmp_path / "lease"))
+
+
+def test_a_passage_in_the_language_of_the_question_comes_before_one_that_answers_as_well(lease: Path) -> None:
+    assert found(lease, "Who can I ask for mediation?")[0] == "summary-en.md"
+    assert found(lease, "조정은 어디에 신청하나요?")[0] == "what-to-do.md"
+
+
+RISE = "The landlord wants to raise my jeonse deposit from 300 million won to 1 billion won."
+
+
+@pytest.mark.parametrize(
+    ("question", "language"),
+    [(f"{RISE} Is that allowed?", "en"), ("집주인이 전세금을 3억에서 10억으로 올려달래. 그래도 되나요?", "ko")],
+)
+def test_where_enough_is_found_in_the_language_of_the_question_nothing_else_is_shown(
+    lease: Path, question: str, language: str
+) -> None:
+    passages = ask(lease, question).passages
+    assert len(passages) > 3 and {tongue(passage) for passage in passages} == {language}
+
+
+def test_where_too_little_is_found_another_language_fills_up_and_is_said_to_be_one(lease: Path) -> None:
+    hits = ask(lease, "Who can I ask for mediation?")
+    tongues = [tongue(passage) for passage in hits.passages]
+    assert tongues == sorted(tongues) and set(tongues) == {"en", "ko"} and len(tongues) == 3
+    text = make_report("Who can I ask for mediation?", hits, {**NOTHING, "searched": 9}).text
+    assert [line for line in text.split("\n") if line.endswith("(in another language)")] == [
+        "`mediation.md:27` 주택임대차분쟁조정위원회 > 어떻게 진행되나 (in another language)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "places"),
+    [
+        (f"{RISE} How can I resolve this legally?", ["summary-en.md:44-50"]),
+        ("What are the steps to resolve a dispute?", ["summary-en.md:44-50"]),
+        (
+            "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘",
+            [f"what-to-do.md:{lines}" for lines in ("5-10", "14-17", "21-23", "27-28", "32-35")],
+        ),
+        ("What is the cap on a rise of the deposit?", []),
+        ("보증금의 증액 상한은 얼마인가요?", []),
+    ],
+)
+def test_a_section_that_tells_how_to_do_what_is_asked_is_told_as_a_whole(
+    lease: Path, question: str, places: list[str]
+) -> None:
+    hits = ask(lease, question)
+    assert [f"{p.path}:{p.line}-{p.end_line}" for p in hits.passages[: hits.whole]] == places
+    others = {(p.path, line) for p in hits.passages[hits.whole :] for line in (p.line, p.end_line)}
+    told = {(p.path, line) for p in hits.passages[: hits.whole] for line in range(p.line, p.end_line + 1)}
+    assert not others & told
+    text = make_report(question, hits, {**NOTHING, "searched": 9}).text
+    if places:
+        assert (
+            "Housing Lease Dispute Mediation Committee" in text or "주택임대차분쟁조정위원회에 조정을 신청한다" in text
+        )
+
+
+STEPS = """# A tap that drips
+
+Every tap is of brass.
+
+## 1. Find the valve
+
+It is below the sink.
+
+## 2. Close the valve
+
+Turn it to the right.
+
+## 3. Change the washer
+
+Take the one of 12 mm.
+
+## History
+
+Taps were invented long ago.
+"""
+
+
+@pytest.mark.parametrize("question", ["The tap drips. How do I repair it?", "My tap drips, what can I do?"])
+def test_steps_are_told_in_their_order_whatever_says_most(tmp_path: Path, question: str) -> None:
+    root = tmp_path / "house"
+    root.mkdir()
+    (root / "tap.md").write_text(STEPS)
+    (root / "bread.md").write_text("# Bread\n\n500 g of rye flour.\n")
+    hits = ask(root, question)
+    assert [p.heading.rpartition(" > ")[2][:2] for p in hits.passages[: hits.whole]] == ["1.", "2.", "3."]
+    (root / "tap.md").write_text(STEPS.replace("of 12 mm.", "of 12 mm. " * 400))
+    assert ask(root, question).whole == 0, "what is too long is no answer"

@@ -13,7 +13,7 @@ import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TypeVar
@@ -153,21 +153,8 @@ _NAME = re.compile(r"(?<![\w./\\-])(?:\./)?(?P<name>[\w./-]{0,200}\w\.[A-Za-z0-9
 _MOST = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """What a question names.
-
-    Args:
-        files: ids of the indexed files, in the order of the question.
-        rest: the question without their names, at the same length.
-    """
-
-    files: tuple[int, ...]
-    rest: str
-
-
-def named_in(db: sqlite3.Connection, question: str) -> Named:
-    """Return the indexed files that a question names by path or by file name, in upper or lower case.
+def named_in(db: sqlite3.Connection, question: str) -> tuple[tuple[int, ...], str]:
+    """Return the indexed files that a question names by path or by name, in its order, and as much text without these.
 
     Args:
         db: the store; the caller holds a read transaction.
@@ -186,7 +173,7 @@ def named_in(db: sqlite3.Connection, question: str) -> Named:
         if rows:
             found.update(dict.fromkeys(row[0] for row in rows))
             rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
-    return Named(tuple(found), rest)
+    return tuple(found), rest
 
 
 def without_named(question: str, path: str) -> str:
@@ -310,10 +297,10 @@ class SearchIndex:
     def _query(self, text: str, limit: int, part: bool) -> SearchHits:
         self._db.execute("BEGIN")
         try:
-            named = named_in(self._db, text[:MAX_QUESTION])
-            if named.files and says_nothing(named.rest):
-                return opening(self._db, named.files[0])
-            hits = ask(self._db, named.rest, max(1, limit), named.files, part=part)
+            named, rest = named_in(self._db, text[:MAX_QUESTION])
+            if named and says_nothing(rest):
+                return opening(self._db, named[0])
+            hits = ask(self._db, rest, max(1, limit), named, part=part)
             unsure = hits.weak or not hits.passages
             return replace(hits, foreign=True) if unsure and is_foreign(self._db, text) else hits
         finally:

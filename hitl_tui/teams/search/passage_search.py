@@ -10,7 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -19,6 +20,7 @@ from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
+from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.query_terms import Term, parse_question, whole_term, whole_words, with_near
@@ -47,8 +49,18 @@ even where a part of what is asked is missing.
 
 The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
 """
-_AS_WELL = 0.9
-"""Of the best passage's score, from which one in the question's own language comes before it."""
+_AS_WELL, _ENOUGH = 0.9, 3
+"""Of the best passage's score, from which one in the question's own language comes before it; and how many of those
+there are that need no others after them."""
+_HOW = re.compile(
+    r"\b(?:how (?:can|could|do|must|shall|should|to|would)|what (?:can|must|shall|should) (?:i|one|we)|what to do"
+    r"|ways? (?:of|to)|steps? (?:for|of|to)|procedure)\b|어떻게|어떡|방법|절차|순서|단계|대처|하는 법|하려면",
+    re.IGNORECASE,
+)
+_STEP = re.compile(r"\s*(?:step\s*\d|제?\s?\d{1,2}\s?(?:단계|[.):]))", re.IGNORECASE)
+"""What asks how something is done, or tells it as a heading; and how a heading begins that is a step of it."""
+_HALF, _ALL, WHOLE_CHARS = 0.5, 0.8, 3_000
+"""How much of that such a heading says at least, and any other; and what is told as a whole is no longer than that."""
 _STANDS_OUT = 10
 """Windows among which a passage has to stand out, so that nothing else is asked of it."""
 _MOSTLY = 0.75
@@ -62,6 +74,8 @@ _SYLLABLES = 3
 _RUN = re.compile("[가-힣]+")
 _SOUNDING, _EVERY_DAY = 3, 0.3
 """Words that a Korean word may be at most, and what one says at most that it can't be."""
+_PROSE = 0.2
+"""The share of everyday words in a text, above which it is English and no code or table."""
 _UNLIKE = 0.05
 """Where even the best is less like a question than this, meaning tells little."""
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
@@ -112,8 +126,7 @@ class SearchHits:
 
     Args:
         passages: best first; empty when nothing in the documents speaks of it.
-        terms: the words looked for.
-        missing: those of them that stand nowhere in the documents.
+        missing: words looked for that stand nowhere in the documents.
         searched: how many files were searched.
         weak: the passages only come near what was asked.
         counted: what was counted or listed.
@@ -121,10 +134,10 @@ class SearchHits:
         far: what comes nearest where nothing speaks of it.
         foreign: nothing sure was found, and the documents are in another language than the question.
         unsaid: words that say what is asked and that the only passage doesn't have.
+        whole: how many of the first passages are a section as a whole, in its order: it tells how to do what is asked.
     """
 
     passages: tuple[Passage, ...]
-    terms: tuple[str, ...]
     missing: tuple[str, ...]
     searched: int
     weak: bool = False
@@ -133,6 +146,7 @@ class SearchHits:
     far: tuple[Passage, ...] = ()
     foreign: bool = False
     unsaid: tuple[str, ...] = ()
+    whole: int = 0
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
@@ -226,11 +240,12 @@ def ask(
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     asked = _Asked(question, terms, _found(db, terms, named), windows)
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
+    absent = [t for t in absent if not _HOW.search(t.surface)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
     nearly = misspelt | {word: near for word, near in spelt if near and near != word.casefold()}
     gone = [t for t in absent if not (t.korean and ends_as_predicate(t.surface))]
     missing = tuple(term.surface for term in gone if term.surface not in nearly and not term.part)
-    hits = SearchHits((), tuple(t.surface for t in terms), missing, searched(db), nearly=tuple(nearly.items()))
+    hits = SearchHits((), missing, searched(db), nearly=tuple(nearly.items()))
     if not named and all(term.telling < _SUBJECT for term in terms):
         return hits
     if nearly:
@@ -256,8 +271,8 @@ def ask(
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
         return replace(hits, far=tuple(far) if likely >= _FAR else ())
-    found = [_quote(asked, window) for window in _different(ranked, limit)]
-    passages = _own_language_first(_newest_first(asked, found), korean=korean)
+    found = [_quote(asked, window) for window in _chosen(ranked, limit, language_of(question))]
+    passages = _newest_first(asked, found)
     # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
     lacking = same and (any(t.korean for t in gone) or not any(window.said for window in ranked) or _lacks(asked))
     rows = PurePosixPath(passages[0].path).suffix.lower() in SUFFIXES and is_worked_out(question)
@@ -270,7 +285,51 @@ def ask(
     if has_korean(passages[0].text) != korean:  # found by what it means: there are other words for it
         missing = tuple(t.surface for t in gone if korean and not t.korean and t.surface in missing)
     unsaid = tuple(word for word in unsaid if word not in missing)
-    return replace(hits, passages=tuple(passages), weak=weak, missing=missing, unsaid=unsaid)
+    told = _told_whole(db, asked, passages, limit)
+    within = {(one.path, one.page, line) for one in told for line in range(one.line, one.end_line + 1)}
+    passages = [*told, *(one for one in passages if (one.path, one.page, one.line) not in within)][:limit]
+    return replace(hits, passages=tuple(passages), weak=weak, missing=missing, unsaid=unsaid, whole=len(told))
+
+
+def _told_whole(db: sqlite3.Connection, asked: _Asked, found: Sequence[Passage], limit: int) -> list[Passage]:
+    """Return the section that tells how to do what is asked, in its order: by its heading, in a file of what was found.
+
+    Empty where the question doesn't ask how, no heading says that it is told there, or it is too long.
+    """
+    how = [sentence for sentence in re.findall(r"[^.!?]+", normalise(asked.text)) if _HOW.search(sentence)]
+    terms = tuple(term for term in asked.terms if how and not _HOW.search(term.surface))
+    wanted = [replace(asked, terms=some) for some in (terms, tuple(t for t in terms if t.surface in how[-1])) if some]
+    told: dict[float, list[Passage]] = {}
+    for path in dict.fromkeys(one.path for one in found if wanted and tongue(one) in (language_of(asked.text), "")):
+        rows = db.execute(
+            "SELECT page, heading, parts FROM windows JOIN files ON files.id = file WHERE path = ? ORDER BY windows.id",
+            (path,),
+        ).fetchall()
+        for name in dict.fromkeys(
+            heading[: e.start()] for _, heading, _ in rows for e in re.finditer(" > |$", heading)
+        ):
+            title = name.rpartition(" > ")[2]
+            said = max(one.said_in(title) / sum(term.telling for term in one.terms) for one in wanted)
+            if said < _HALF:
+                continue
+            below = [row for row in rows if f"{row[1]} > ".startswith(f"{name} > ")]
+            steps = [row for row in below if _STEP.match(row[1][len(name) + 3 :])]
+            by_steps = len({heading for _, heading, _ in steps}) > 1
+            pieces = [
+                Passage(path, parts[0][0], parts[-1][1], page, heading, _joined(parts), found[0].score)
+                for (page, heading), some in groupby(steps if by_steps else below, key=itemgetter(0, 1))
+                if (parts := [part for *_, kept in some for part in json.loads(kept)])
+            ]
+            fits = len(pieces) <= limit and sum(len(piece.text) for piece in pieces) <= WHOLE_CHARS
+            if fits and (by_steps or _HOW.search(title) or said >= _ALL):
+                told.setdefault(said, pieces)
+    return told[max(told)] if told else []
+
+
+def _joined(parts: Sequence[tuple[int, int, str]]) -> str:
+    """Return blocks as one text, as far apart as they stand."""
+    gaps = ["", *("\n" * max(1, later[0] - earlier[1]) for earlier, later in pairwise(parts))]
+    return "".join(gap + text for gap, (_, _, text) in zip(gaps, parts, strict=True))
 
 
 def _unsaid(asked: _Asked, passage: Passage) -> tuple[str, ...]:
@@ -320,11 +379,26 @@ def _is_predicate(term: Term, question: str) -> bool:
     return False
 
 
-def _own_language_first(passages: list[Passage], *, korean: bool) -> list[Passage]:
-    """Return the passages with those in the question's language first, where one of them answers about as well."""
-    own = [passage for passage in passages if has_korean(passage.text) == korean]
-    as_well = own and max(passage.score for passage in own) >= _AS_WELL * max(passage.score for passage in passages)
-    return [*own, *(passage for passage in passages if passage not in own)] if as_well else passages
+def tongue(one: Passage | _Window) -> str:
+    """Return the language of its prose, `ko` or `en`, or where it has none that of a Korean heading; empty for none."""
+    if language_of(one.text) == "ko":
+        return "ko"
+    words = re.findall("[a-z]+", one.text.casefold())
+    prose = sum(telling(word, "en") < _EVERY_DAY for word in words) > _PROSE * len(words)
+    return "en" if prose else language_of(one.heading).replace("en", "")
+
+
+def _chosen(ranked: Sequence[_Window], limit: int, language: str) -> list[_Window]:
+    """Return the windows to quote: where one in the question's language answers about as well, those come first.
+
+    Those in another one then only fill up.
+    """
+    tongues = {window.id: tongue(window) for window in ranked}
+    if not any(tongues[w.id] == language and w.score >= _AS_WELL * ranked[0].score for w in ranked):
+        return _different(ranked, limit)
+    own = _different([window for window in ranked if tongues[window.id] in (language, "")], limit)
+    others = [window for window in _different(ranked, limit) if tongues[window.id] not in (language, "")]
+    return [*own, *others[: max(0, min(limit, _ENOUGH) - len(own))]]
 
 
 def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
@@ -381,7 +455,7 @@ def _listed(lines: Sequence[tuple[str, int, str]], listing: Listing, files: int)
     shown = lines if listing.lines else list(first.values())[::-1]
     found = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in shown[:_LISTED]]
     counted = Listed(listing.place, listing.word, listing.title, len(lines), len(first)) if lines else None
-    return SearchHits(tuple(found), (listing.word,), (), files, counted=counted)
+    return SearchHits(tuple(found), (), files, counted=counted)
 
 
 def opening(db: sqlite3.Connection, file: int) -> SearchHits:
@@ -392,10 +466,10 @@ def opening(db: sqlite3.Connection, file: int) -> SearchHits:
         (file,),
     ).fetchone()
     if row is None:
-        return SearchHits((), (), (), searched(db))
+        return SearchHits((), (), searched(db))
     path, page, heading, parts = row
     line, end, text = json.loads(parts)[0]
-    return SearchHits((Passage(path, line, end, page, heading, _cut(text), 0.0),), (), (), searched(db), weak=True)
+    return SearchHits((Passage(path, line, end, page, heading, _cut(text), 0.0),), (), searched(db), weak=True)
 
 
 def _sounding(db: sqlite3.Connection, word: str) -> list[tuple[str, float]]:
@@ -617,12 +691,12 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
         if room < 0 or not (_LEADS.search(text) or (listed and _ITEM.match(text))):
             break
         first = at
-    line, end, words = window.parts[first]
-    for next_line, next_end, text in window.parts[first + 1 :]:
-        if len(words) + len(text) >= MAX_PASSAGE_CHARS:
-            break
-        words, end = words + "\n" * max(1, next_line - end) + text, next_end
-    return Passage(window.path, line, end, window.page, window.heading, _cut(words, asked), round(window.score, 4))
+    last, room = first + 1, MAX_PASSAGE_CHARS - len(window.parts[first][2])
+    while last < len(window.parts) and (room := room - len(window.parts[last][2])) > 0:
+        last += 1
+    parts = window.parts[first:last]
+    words, score = _cut(_joined(parts), asked), round(window.score, 4)
+    return Passage(window.path, parts[0][0], parts[-1][1], window.page, window.heading, words, score)
 
 
 def _sentences(first: int, last: int, text: str) -> list[tuple[int, int, str]]:

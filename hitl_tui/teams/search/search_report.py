@@ -13,7 +13,7 @@ from hitl_tui.core.safe_markdown import literal
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.passage_search import Passage, SearchHits
+from hitl_tui.teams.search.passage_search import WHOLE_CHARS, Passage, SearchHits, tongue
 
 _NAMED, _SHORT = 5, 160
 _ANSWER = 600
@@ -23,7 +23,7 @@ _WRAPPED = 50
 """Characters of the longest line of a text whose paragraphs are broken into lines."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
 _OWN_LINE = re.compile(r"\s{4}|\s*(?:[-*+•·|>#~`$]|\d{1,3}[.)]|제\s?\d+|(?![a-z])\w[\w ]{0,30}: |@)")
-_OWN_IN_MARKDOWN = re.compile(r"\s{4}|\s*(?:[-*+•·]\s|\||>|#{1,6}\s|`{3}|~{3}|\d{1,3}[.)]\s|제\s?\d+)")
+_OWN_IN_MARKDOWN = re.compile(r"\s{4}|\s*(?:[^\w\s&/=–—]\s|\||>|#{1,6}\s|`{3}|~{3}|\d{1,3}[.)]\s|제\s?\d+)")
 _COLUMNS = re.compile(r"\S {3,}\S|\||\s{2}$|\\$|^\s{4}|^#{1,6}\s|^\s*(?:`{3}|~{3})|^-{3,}$")
 """What begins a line of its own; and what a line has that stands as it was typed."""
 _FENCE = re.compile(r"\s*(?:`{3}|~{3})(\s*\S)?")
@@ -62,6 +62,8 @@ _ENGLISH = {
     "near": "What comes nearest:",
     "best": "Found, the best passage first:",
     "only": "Found in one passage:",
+    "whole": "Found as a whole, in the order of the document:",
+    "elsewhere": " (in another language)",
     "summary": "{passages} in {files}, best: {label}",
     "none": "nothing found in {searched}",
     "unread": ", {count} skipped",
@@ -101,6 +103,8 @@ _KOREAN = {
     "near": "가장 가까운 내용:",
     "best": "찾았습니다. 가장 잘 맞는 구절부터:",
     "only": "한 구절에서 찾았습니다:",
+    "whole": "찾았습니다. 문서의 순서대로 전체를 보여 드립니다:",
+    "elsewhere": " (다른 언어)",
     "summary": "{files}에서 {passages}, 첫째: {label}",
     "none": "{searched}에서 찾지 못함",
     "unread": ", {count}개는 읽지 못함",
@@ -141,6 +145,10 @@ class _Found:
     words: Mapping[str, str]
 
     @property
+    def language(self) -> str:
+        return "ko" if self.words is _KOREAN else "en"
+
+    @property
     def files(self) -> str:
         """How many files were searched, in words."""
         return _count(self.words, self.looked["searched"], "file")
@@ -161,7 +169,7 @@ def make_report(query: str, hits: SearchHits, looked: Looked, asked: str = "") -
     cited = list(zip(hits.passages, citations, strict=True))
     brief = Brief(
         answer=_answer(found, cited),
-        evidence=tuple(_block(*pair) for pair in cited),
+        evidence=tuple(Block(_shown(found, passage, passage.heading, _QUOTE), c.label) for passage, c in cited),
         absent=tuple(_absent(found)),
         quoted=tuple(citation.label for citation in citations[: _quoted(hits)]),
     )
@@ -264,19 +272,17 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     first = cited[: _quoted(hits)]
     if hits.foreign:
         said.append(words["other"])
-    elif "ko" in language_of(found.query) and not any("ko" in language_of(passage.text) for passage, _ in first):
+    elif found.language not in (tongues := {tongue(passage) for passage, _ in first}) and tongues != {""}:
         said.append(words["foreign"])
     if hits.weak:
         said.append(
             " ".join([words["nearest"].format(searched=found.files), *([_missing(found)] if hits.missing else [])])
         )
-    lead = "near" if hits.weak else "best" if len(cited) > 1 else "unsaid" if hits.unsaid else "only"
+    leads = {"near": hits.weak, "whole": hits.whole, "best": len(cited) > 1, "unsaid": hits.unsaid, "only": True}
+    lead = next(name for name, holds in leads.items() if holds)
     said.append(words[lead].format(words=", ".join(hits.unsaid)))
-    for passage, citation in first:
-        heading = passage.heading.rpartition(" > ")[2]
-        said.append(
-            f"`{citation.label}` {heading}".rstrip() + f"\n\n{quoted(_unwrapped(passage.text, passage.path), _ANSWER)}"
-        )
+    most = WHOLE_CHARS if hits.whole else _ANSWER
+    said += [_shown(found, passage, passage.heading.rpartition(" > ")[2], most) for passage, _ in first]
     return "\n\n".join(said)
 
 
@@ -325,18 +331,17 @@ def _counted(words: Mapping[str, str], listed: Listed) -> str:
 
 
 def _quoted(hits: SearchHits) -> int:
-    """Return how many passages the answer quotes: where one is sure, those that are nearly as good; else several."""
-    if hits.weak:
-        return _MOST_QUOTED
+    """Return how many passages the answer quotes: a whole section, or those that are nearly as good as a sure one."""
+    if hits.weak or hits.whole:
+        return hits.whole or _MOST_QUOTED
     return sum(passage.score >= _NEARLY * hits.passages[0].score for passage in hits.passages[:_MOST_QUOTED])
 
 
-def _block(passage: Passage, citation: Citation) -> Block:
-    return Block(
-        f"`{citation.label}` {passage.heading}".rstrip()
-        + f"\n\n{quoted(_unwrapped(passage.text, passage.path), _QUOTE)}",
-        citation.label,
-    )
+def _shown(found: _Found, passage: Passage, heading: str, most: int) -> str:
+    """Return a passage below its place, which says so where others can be read and it is in another language."""
+    apart = tongue(passage) not in (found.language, "") and found.language in map(tongue, found.hits.passages)
+    place = f"`{_citation(passage).label}` {heading}".rstrip() + (found.words["elsewhere"] if apart else "")
+    return f"{place}\n\n{quoted(_unwrapped(passage.text, passage.path), most)}"
 
 
 def _count(words: Mapping[str, str], number: int, noun: str) -> str:
