@@ -96,9 +96,8 @@ _TOKEN = re.compile(
 )
 _PLACE = re.compile(rf"({_NUMBER}|[일이삼사오육칠팔구])?\s?([십백천])?\s?([만억조])?", re.ASCII)
 _SCALE = re.compile(r"[\s-]?(thousand|million|billion|trillion|mn|bn|tn)(?![a-z])|([kmb])(?![a-z0-9²])", re.IGNORECASE)
-_AFTER = (
-    r"(?=$|[^가-힣]|[을를이가은는의에도만로씩후전간안면입]|까지|부터|마다|보다|정도|이상|이하|미만|초과|이내|짜리|인데)"
-)
+_PARTICLE_AFTER = "을를이가은는의에도만로씩후전간안면입과와야"
+_AFTER = rf"(?=$|[^가-힣]|[{_PARTICLE_AFTER}]|까지|부터|마다|보다|정도|이상|이하|미만|초과|이내|짜리|인데)"
 _CURRENCIES = {
     "KRW": r"원|(?:korean\s)?won|krw", "USD": r"(?:미국\s?)?달러|불(?![가-힣])|(?:us\s)?dollars?|usd",
     "EUR": r"유로|euros?|eur|€", "JPY": r"엔(?![가-힣])|yen|jpy", "GBP": r"파운드|pounds?(?:\ssterling)?|gbp",

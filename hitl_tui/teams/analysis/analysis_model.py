@@ -60,6 +60,7 @@ class Passage:
     def cite(self, start: int, end: int) -> Citation:
         """Return the citation of `text[start:end]`, down to the line where the passage keeps its lines."""
         quote = self.text[start:end].strip()
+        start = end - len(self.text[start:end].lstrip())
         first, last = self.line, self.end_line
         if self.text.count("\n") == last - first:
             first += self.text.count("\n", 0, start)

@@ -12,16 +12,17 @@ from typing import Any
 
 from hitl_tui.core.plan import Concern
 from hitl_tui.tables.words import tokens
+from hitl_tui.teams.analysis import limits as rules
 from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say
-from hitl_tui.teams.analysis.limits import FALL, RISE, Limit, direction_of, fitting, is_exception, limits_in, sentences
+from hitl_tui.teams.analysis.limits import FALL, RISE, Limit, direction_of, is_exception, limits_in, sentences
 from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.number_format import exact, number
 from hitl_tui.teams.printed_figures import Run, differences
 
 MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
-_MEASURED, _NOTES = 12, 4
+_MEASURED, _NOTES, _NEAREST = 12, 4, 4
 _SIGN = re.compile(r"\s*([-+*×÷/−]|\bx\b|plus|minus|times|더하기|빼기|곱하기|나누기)\s*", re.IGNORECASE)
 _SIGNS = {
     "+": "+", "plus": "+", "더하기": "+", "-": "−", "−": "−", "minus": "−", "빼기": "−", "*": "×", "×": "×", "x": "×",
@@ -39,10 +40,17 @@ _BY_AFTER = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)
 _BY_BEFORE = re.compile(r"\b(?:by|(?:crease|rise|raise|cut|reduction|drop)\sof)\s(?:about\s)?$", re.IGNORECASE)
 _FROM_BEFORE = re.compile(r"\bfrom\s(?:the\s)?$", re.IGNORECASE)
 _MAY = re.compile(
-    r"(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|[가-힣]\s?돼요?\s*\?|"
-    r"^\W*(?:is|are|was|may|can|could|does|do|will|would|should)\b(?!\syou)",
-    re.IGNORECASE,
+    r"(?i)(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|[가-힣]\s?돼요?\s*\?|비교|견주|\bcompar(?:e|es|ed|ing|ison)\b|"
+    r"(?:^|[.!?:;]\s)\W*(?:is|are|was|may|can|could|does|do|will|would|should)\b(?!\syou)"
 )
+_LIMIT = re.compile(
+    r"(?i)한도|상한|하한|이내|이하|위반|어긋|(?:규[정칙]|지침|기준)에\s?맞|"
+    r"\b(?:limits?|caps?|maximum|minimum|allow(?:s|ed|ance)?|permit(?:s|ted)?|within|compl(?:y|ies))\b"
+)
+_OPEN = re.compile(
+    r"\b(?:wh(?:at|o|ere|en|y|ich)|how)\b|뭐|무[엇슨]|누[구가]|어[디떤느떻]|언제|왜|얼마|몇|며칠", re.IGNORECASE
+)
+"""What asks for something else of a limit than whether a figure keeps to it."""
 _WHICH = re.compile(r"^\W*(?:and\s|so\s)?(?:who|whose|whom|which)\b|누구|누가|어느|어떤", re.IGNORECASE)
 _TOPIC = re.compile(r"([가-힣])\s[가-힣]+[은는]\s*\?*\s*$")
 _BEFORE_NOUN = "\u11ab\u11af"
@@ -71,7 +79,7 @@ def concern(question: str) -> Concern:
     words = [token for token in tokens(_OPERATORS.sub(" ", rest)) if not token.filler and len(token.text) > 1]
     if computes and not words:
         return Concern.ALONE
-    stated = any(figure.kind != "percent" and (figure.unit or figure.scale > 1) for figure in asked.figures)
+    stated = any(figure.unit or figure.scale > 1 for figure in asked.held)
     return Concern.BESIDE if computes or (stated and asked.compares) else Concern.NONE
 
 
@@ -142,9 +150,17 @@ class _Question:
         self.text, self.language = text, language
         self.figures = parse_amounts(text)
         self.direction = direction_of(text)
+        apart, self.stated = _APART.search(text), rules.stated_in(text, self.figures)
+        self._limiting = [limit.amount for limit in self.stated]
+        held = [one for one in self.figures if one not in self._limiting]
+        if apart and not held:  # "how far over the limit is …" states none
+            held, self.stated, self._limiting = list(self.figures), [], []
+        kinds = {one.of for one in self._limiting or held}
+        self.held = list({(one.of, one.value): one for one in held if one.of in kinds}.values())
         self.change = self._change()
-        asks_by = self.direction and _HOW_MUCH.search(text)
-        self.compares = bool(_MAY.search(text) or _APART.search(text) or asks_by) and not _asks_which(text)
+        asks = _MAY.search(text) or apart or (self.direction and _HOW_MUCH.search(text))
+        of_limit = _LIMIT.search(text) and not _OPEN.search(text)
+        self.compares = bool(asks or of_limit) and not _asks_which(text)
 
     def _say(self, korean: str, english: str) -> str:
         return say(self.language, korean, english)
@@ -152,7 +168,7 @@ class _Question:
     def _change(self) -> tuple[Amount, Amount] | None:
         """Return what something was before and what it became; or 100 % and what that became."""
         by = [figure for figure in self.figures if self.direction and self._is_by(figure)]
-        rest = [figure for figure in self.figures if figure not in by]
+        rest = [figure for figure in self.figures if figure not in (*by, *self._limiting)]
         if by:
             share = by[0].kind == "percent"
             before = next((one for one in rest if one.of == by[0].of or (share and one.kind == "money")), None)
@@ -162,14 +178,10 @@ class _Question:
         for first, second in itertools.pairwise(rest):
             told = _FROM_TO.fullmatch(self.text[first.end : second.start])
             swapped = not told and _FROM_BEFORE.search(self.text[: second.start])
-            if first.of == second.of and (told or swapped or self.direction):
-                falls = self.direction < 0 if self.direction else bool(swapped)
-                ends = (
-                    sorted((first, second), key=lambda one: one.value, reverse=falls)
-                    if self.direction
-                    else ((second, first) if swapped else (first, second))
-                )
-                return ends[0], ends[1]
+            if first.of == second.of and first.value != second.value and (told or swapped or self.direction):
+                if self.direction:
+                    first, second = sorted((first, second), key=lambda one: one.value, reverse=self.direction < 0)
+                return (second, first) if swapped and not self.direction else (first, second)
         return None
 
     def _is_by(self, figure: Amount) -> bool:
@@ -181,7 +193,7 @@ class _Question:
         """Return what the figures give: a change with the limit it has, a formula, a sum, a figure beside its limit."""
         if self.change is not None:
             return self._changed(*self.change, limits)
-        made = self.arithmetic()
+        made = None if self.stated and self.held else self.arithmetic()
         return Analysis(self.language, (made,)) if made else self._held(limits)
 
     def arithmetic(self) -> Step | None:
@@ -191,7 +203,7 @@ class _Question:
             return _formula(self._say("계산", "Result"), figures, signs, self.language)
         if same and _TOTAL.search(self.text):
             return _formula(self._say("합계", "Sum"), figures, "+" * (len(figures) - 1), self.language)
-        if same and len(figures) == 2 and _APART.search(self.text):
+        if same and len(figures) == 2 and figures[0].value != figures[1].value and _APART.search(self.text):
             high_first = sorted(figures, key=lambda figure: -figure.value)
             return _formula(self._say("차이", "Difference"), high_first, "−", self.language)
         if len(figures) == 2 and _OF.fullmatch(self.text[figures[0].end : figures[1].start]):
@@ -206,18 +218,13 @@ class _Question:
         ratio = (after.value / before.value - 1) * 100 if before.value and before.kind != "percent" else None
         if not before.text:  # only its percentage is said
             ratio = after.value - 100
-            told = _percent(ratio)
-            steps = [
-                _step(
-                    self._say("말한 변동률", "The change as stated"),
-                    shown_amount(told, self.language),
-                    told,
-                    self.language,
-                )
-            ]
+            told, what = _percent(ratio), self._say("말한 변동률", "The change as stated")
+            steps = [_step(what, shown_amount(told, self.language), told, self.language)]
         made = Analysis(self.language, tuple(steps), change_percent="" if ratio is None else str(ratio))
         way = 0 if ratio is None else 1 if ratio > 0 else -1
-        found = fitting(self.text, ("percent", "%"), limits, way) if way else []
+        found = self._limits(("percent", "%"), limits, way) if way else []
+        if len(found) > 1:
+            return replace(made, findings=(Finding(self._several(found)),))
         if not found or ratio is None:
             return made
         limit, rate = found[0], _percent(abs(ratio))
@@ -231,9 +238,8 @@ class _Question:
             allowed, step = self._allowed(before, limit, way)
             said += self._say(f"; {kind}액 {step.value}", f"; the {kind} allows {step.value}")
             high, low = sorted((after, allowed), key=lambda amount: -amount.value)
-            apart = _formula(
-                self._say("허용액과의 차이", "Difference to what is allowed"), (high, low), "−", self.language
-            )
+            what = self._say("허용액과의 차이", "Difference to what is allowed")
+            apart = _formula(what, (high, low), "−", self.language)
             more += [step, *([apart] if apart else [])]
         return self._with_limit(made, limit, more, said)
 
@@ -244,46 +250,65 @@ class _Question:
         what = self._say(f"{kind}에 따른 금액", f"The sum at the {kind}")
         return allowed, _step(what, formula, allowed, self.language)
 
+    def _limits(self, kind: tuple[str, str], limits: Sequence[Limit], way: int = 0) -> list[Limit]:
+        """Return the limits that fit: the one that the question states, from a document where one sets it, too."""
+        stated = next((one for one in self.stated if one.amount.of == kind), None)
+        if stated is None:
+            return rules.fitting(self.text, kind, limits, way)
+        same = [one for one in limits if one.amount.of == kind and one.amount.value == stated.amount.value]
+        return [*same, stated][:1]
+
     def _held(self, limits: Sequence[Limit]) -> Analysis:
-        """Return a figure of the question beside the limit that documents set to it."""
-        for figure in self.figures if self.compares else ():
-            found = fitting(self.text, figure.of, limits) if figure.unit else []
-            if len(found) > 1:
-                several = "; ".join(f"{shown_amount(one.amount, self.language)} ({one.source.label})" for one in found)
-                korean = f"계산하지 않음: 문서에 맞는 한도가 여러 개 있습니다. 어느 것인지 질문에 쓰세요: {several}."
-                english = f"Not computed: several limits fit; say which: {several}."
-                return Analysis(self.language, not_computed=self._say(korean, english))
-            if found:
+        """Return a figure of the question beside the limit that it states, or that documents set to it."""
+        why = ""
+        for figure in self.held if self.compares or self.stated else ():
+            found = self._limits(figure.of, limits) if figure.unit else []
+            if len(found) == 1:
                 return self._beside(figure, found[0])
-        return Analysis(self.language)
+            if found:
+                return Analysis(self.language, not_computed=self._several(found))
+            if figure.unit and not why and (near := rules.nearest(self.text, figure.of, limits, _NEAREST)):
+                korean = "계산하지 않음: 찾은 한도 가운데 분명히 맞는 것이 없습니다"
+                why = self._listed(near, korean, "Not computed: none of the limits found clearly fits")
+        return Analysis(self.language, not_computed=why)
+
+    def _several(self, found: Sequence[Limit]) -> str:
+        korean = "계산하지 않음: 문서에 맞는 한도가 여러 개 있습니다. 어느 것인지 질문에 쓰세요"
+        return self._listed(found, korean, "Not computed: several limits fit; say which")
+
+    def _listed(self, limits: Sequence[Limit], korean: str, english: str) -> str:
+        told = (f"{shown_amount(one.amount, self.language)} (“{_quote(one)}” {one.source.label})" for one in limits)
+        return f"{self._say(korean, english)}: {'; '.join(told)}."
 
     def _beside(self, figure: Amount, limit: Limit) -> Analysis:
         kind, over = self._kind(limit), figure.value - limit.amount.value
         here, there = shown_amount(figure, self.language), shown_amount(limit.amount, self.language)
         steps = [self._compared(figure, limit)]
-        said = self._say(f"{here}: 문서의 {kind} {there}과 같습니다", f"{here} equals the {kind} of {there}")
+        whose = "문서의" if limit.source.path else "말씀하신"
+        said = self._say(f"{here}: {whose} {kind} {there}과 같습니다", f"{here} equals the {kind} of {there}")
         if over:
             high, low = (figure, limit.amount) if over > 0 else (limit.amount, figure)
-            apart = _formula(
-                self._say(f"{kind}과의 차이", f"Distance from the {kind}"), (high, low), "−", self.language
-            )
+            what = self._say(f"{kind}과의 차이", f"Distance from the {kind}")
+            apart = _formula(what, (high, low), "−", self.language)
             assert apart is not None
             steps.append(apart)
-            korean = f"{here}: 문서의 {kind} {there}보다 {apart.value} {'많습니다' if over > 0 else '적습니다'}"
+            korean = f"{here}: {whose} {kind} {there}보다 {apart.value} {'많습니다' if over > 0 else '적습니다'}"
             side = "above" if over > 0 else "below"
             said = self._say(korean, f"{here} is {apart.value} {side} the {kind} of {there}")
         return self._with_limit(Analysis(self.language), limit, steps, said)
 
     def _with_limit(self, made: Analysis, limit: Limit, steps: Sequence[Step], said: str) -> Analysis:
+        if not limit.source.path:  # as the question states it
+            return replace(made, steps=(*made.steps, *steps), findings=(Finding(f"{said}.", (QUERY,)),), summary=said)
         cited = tuple(replace(step, sources=(QUERY, limit.source)) for step in steps)
-        quote = " ".join(limit.source.quote.split()).lstrip("-*#> ")
-        finding = Finding(f"{said}. “{quote}”", (limit.source,))
+        finding = Finding(f"{said}. “{_quote(limit)}”", (limit.source,))
         summary = f"{said} ({limit.source.label})"
         return replace(made, steps=(*made.steps, *cited), limit=limit.source, findings=(finding,), summary=summary)
 
     def _compared(self, figure: Amount, limit: Limit) -> Step:
         kind, value = self._kind(limit), limit.amount.value
-        what = self._say(f"문서의 {kind}과 비교", f"Compared with the {kind} in the documents")
+        whose = ("문서의", "in the documents") if limit.source.path else ("말씀하신", "you state")
+        what = self._say(f"{whose[0]} {kind}과 비교", f"Compared with the {kind} {whose[1]}")
         sign = ">" if figure.value > value else "=" if figure.value == value else "<"
         broken = self._say("하한 미달", "below the minimum") if limit.bound == "min" else self._say("초과", "exceeds")
         verdict = self._say("범위 안", "within the limit") if limit.keeps(figure) else broken
@@ -292,6 +317,10 @@ class _Question:
 
     def _kind(self, limit: Limit) -> str:
         return self._say("하한", "minimum") if limit.bound == "min" else self._say("상한", "limit")
+
+
+def _quote(limit: Limit) -> str:
+    return " ".join(limit.source.quote.split()).lstrip("-*#> ")
 
 
 def _joined_by_signs(text: str, figures: Sequence[Amount]) -> str:
@@ -362,6 +391,14 @@ def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
             for one in excepted
             if first <= one.line < last
         ]
+    set_, lead = (
+        limits_in(_cut(passages)) if limit else [],
+        say(language, "같은 곳의 다른 한도", "Another limit set there"),
+    )
+    for held in [one for one in set_ if one.source == limit][:1]:
+        others = [one for one in set_ if one.beside(held) and one.amount.value != held.amount.value]
+        told = [f"{lead}: {shown_amount(one.amount, language)} (“{_quote(one)}”)" for one in others]
+        insights += [Finding(text, (one.source,)) for text, one in zip(told, others, strict=True)]
     if analysis.found and not passages:
         korean = "주어진 문서가 없어 질문만으로 계산했습니다."
         english = "No documents were given; this is computed from the question alone."

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.words import likeness, tokens
@@ -13,17 +16,19 @@ from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
 from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.contract import Citation, language_of
 
-MAX_LIMITS = 2_000
-_ALIKE, _APART = 0.35, 0.05
-"""How much alike in meaning a question and a limit are at least, and by how much the best limit is ahead of another."""
+MAX_LIMITS, _RATED = 2_000, 50
+_ALIKE, _WORDED, _APART = 0.35, 0.25, 0.05
+"""How alike a question and a limit are at least, also where they share a word; by how much the best is ahead."""
 _SAME = 0.75
 _MAX, _BELOW, _MIN = "max", "below", "min"
 _GAP = r"\s?(?:\([^()\n]{0,20}\)\s?)?(?:의\s)?(?:금액|비율|범위|한도)?[을를의에]?(?:서)?\s?"
 _NOT = r"(?:하)?(?:지\s?(?:못|않|아니|말)|[을길]?\s?수\s?(?:는\s)?없|여?서는|으?면\s?(?:안|아니))"
 _AFTER = tuple((bound, re.compile(pattern)) for bound, pattern in (
-    (_MAX, rf"{_GAP}(?:초과{_NOT}|초과할\s?수\s?(?:는\s)?없|넘{_NOT}|넘어서는|이내|이하|한도|상한|까지(?!도))"),
-    (_MAX, r"\s?(?:\([^()\n]{0,20}\)\s?)?(?:of\s[a-z\s]{0,40})?"
-           r"(?:or\s(?:less|below|fewer|under)|at\s(?:the\s)?most|maximum|cap\b|limit\b|ceiling)"),
+    (_MAX, rf"{_GAP}(?:초과{_NOT}|초과할\s?수\s?(?:는\s)?없|초과\s?(?:는\s)?(?:금지|불가)|"
+           rf"넘{_NOT}|넘어서는|이내|이하|한도|상한|내에서|안에서|까지(?!도))"),
+    (_MAX, r"\s?(?:\([^()\n]{0,20}\)\s?)?(?:of\s[a-z\s]{0,40})?(?:(?:per|an?|each|every)\s[a-z]{1,12},?\s)?"
+           r"(?:or\s(?:less|below|fewer|under)|at\s(?:the\s)?most|maximum|cap\b|limit\b|ceiling|"
+           r"(?:must|may|can)\s?not\sbe\sexceeded)"),
     (_BELOW, rf"{_GAP}미만"),
     (_MIN, rf"{_GAP}이상|\s?(?:or\s(?:more|above|over)|minimum|at\s(?:the\s)?least)"),
 ))  # fmt: skip
@@ -31,17 +36,18 @@ _BEFORE = tuple((bound, re.compile(f"{pattern}$")) for bound, pattern in (
     (_MAX, r"(?:nobody|no\sone|none)\s(?:[a-z]+\s){1,3}more\sthan\s"),
     (_MAX, r"(?:at\smost|(?:not|never)\sexceed(?:ing)?|(?:no|not|by)\s(?:more|higher|greater|larger)\sthan|up\sto|"
            r"max(?:imum)?\.?(?:\s(?:of|is))?|capped\sat|cap(?:\s(?:of|is|at))?|limit(?:ed)?(?:\s(?:of|is|at|to))?|"
-           r"ceiling(?:\sof)?|within)[\s:]+(?:the\s|an?\s|one\s)?(?:at\smost\s)?"),
-    (_MAX, r"(?:상한|한도|최대|최고)\s?[선액율치]?[은는이가]?\s?(?:연\s)?:?\s?"),
+           r"ceiling(?:\sof)?|within|not\s(?:above|over|beyond)|"
+           r"(?:limit|cap|maximum|ceiling)\s(?:[a-z]+\s){0,6}(?:is|are)|(?:limit|maximum)\s(?:[a-z]+\s){0,3}[a-z]+:)[\s:]+(?:the\s|an?\s|one\s)?(?:at\smost\s)?"),
+    (_MAX, r"(?:상한|한도|최대|최고)\s?[선액율치]?(?:[은는이가]?\s?(?:연\s)?:?\s?|"
+           r"[은는이가:]\s?(?:[가-힣]+\s|\d[인명박회일건][가-힣]{0,2}\s){1,3})"),
     (_BELOW, r"(?:below|under|(?<!no\s)less\sthan)\s"),
     (_MIN, r"(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|min(?:imum)?\.?(?:\s(?:of|is))?)[\s:]+"),
     (_MIN, r"(?:최소|하한|적어도)\s?[선액율]?[은는이가]?\s?:?\s?"),
 ))  # fmt: skip
 _NOT_CAPPED = re.compile(r"(?:may|can|does|do|did|will)\s?(?:already\s)?(?:exceed|go\sover)")
 _EXCEPTION = re.compile(
-    r"적용(?:되|하|받)지\s?[않아못]|적용을\s?배제|적용이\s?없|예외|(?:does|do|is|are)\snot\sappl|not\sapplicable|exempt|exception|"
-    r"이내에는\s?(?:[가-힣]+\s){0,2}(?:하지\s?[못않]|할\s?수\s?없)|\bnot\s[a-z\s]{3,40}within\s",
-    re.IGNORECASE,
+    r"(?i)적용(?:되|하|받)지\s?[않아못]|적용을\s?배제|적용이\s?없|예외|(?:does|do|is|are)\snot\sappl|not\sapplicable|exempt|exception|"
+    r"이내에는\s?(?:[가-힣]+\s){0,2}(?:하지\s?[못않]|할\s?수\s?없)|\bnot\s[a-z\s]{3,40}within\s"
 )
 """Where a limit doesn't hold, or for how long something may not be done."""
 _EACH = tuple(
@@ -63,7 +69,22 @@ FALL = re.compile(
     r"(?:go|went|goes)\sdown|declin|shr[aiu]nk|discount)",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"[.!?](?=\s)(?<!\d\.)(?<![Mm]ax\.)(?<![Mm]in\.)|\n(?=\s*(?:[-*#|\d]|\n|$))|(?<=[.!?:|])\n")
+_STATED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
+    r"(?:한도|상한|하한|최대|최소|기준)[액선율치]?(?:[은는이가]|:)\s[^.?!\d]{0,25}$|(?:한도|상한|하한)[액선율치]?\s?$|"
+    r"\b(?:limit|cap|maximum|minimum|ceiling)\b(?:[^.?!;,\d]{0,40}\s(?:is|are|was)|\sof|:)\s(?:[a-z]+\s){0,2}$",
+    r"\s?(?:상한|한도|하한)|[을를이가]\s(?:상한|한도|하한|기준)(?:으?로|이|야|인|라)|"
+    r"\s?-?(?:(?:is|as)\s(?:the|our)\s)?(?:cap|limit|maximum|minimum|ceiling)\b",
+))  # fmt: skip
+"""What stands before and after a figure that a question calls the limit."""
+_ABOUT_LIMITS = re.compile(
+    r"(?i)한도|상한|하한|규[정칙]|기준|허용|비교|초과|\b(?:limit|cap|allow|permit|cost|rule|maximum|minimum|compare)(?:s|ed)?\b"
+)
+"""Words of any limit, which tell none from another."""
+_LEAST = re.compile(r"하한|최소|\bmin", re.IGNORECASE)
+_HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
+_SENTENCE_END = re.compile(
+    r"[.!?](?=\s)(?<!\d\.)(?<![Mm]ax\.)(?<![Mm]in\.)|(?m:^)#{1,6}\s[^\n]*\n|\n(?=\s*(?:[-*#|\d]|\n|$))|(?<=[.!?:|])\n"
+)
 
 
 def direction_of(text: str) -> int:
@@ -78,14 +99,21 @@ class Limit:
     Args:
         amount: how much.
         bound: `max`, `below` or `min`.
-        source: the sentence.
+        source: the sentence; without a path where the question states the limit.
         said: it, with the heading above.
+        section: all that stands under that heading.
     """
 
     amount: Amount
     bound: str
     source: Citation
     said: str
+    section: str = ""
+
+    def beside(self, other: Limit) -> bool:
+        """Whether another limit of the same kind stands in the same section."""
+        here, there = self.source, other.source
+        return (here.path, self.section, self.amount.of) == (there.path, other.section, other.amount.of)
 
     def keeps(self, amount: Amount) -> bool:
         """Whether an amount is within the limit."""
@@ -107,20 +135,24 @@ def limits_in(passages: Sequence[Passage]) -> list[Limit]:
     """Return the limits that passages set, in their order, each sentence with each amount once."""
     found: dict[tuple[object, ...], Limit] = {}
     for passage in passages:
+        borders = [0, *(match.start() for match in _HEADING.finditer(passage.text)), len(passage.text)]
+        sections = [passage.text[start:end] for start, end in pairwise(borders)]
         for start, end in sentences(passage):
-            for limit in _of_sentence(passage, start, end):
+            for limit in _of_sentence(passage, start, end, sections[bisect(borders, start, 1, len(sections)) - 1]):
                 found.setdefault((limit.source.label, *limit.amount.of, limit.amount.value), limit)
         if len(found) > MAX_LIMITS:
             break
     return list(found.values())
 
 
-def _of_sentence(passage: Passage, start: int, end: int) -> Iterator[Limit]:
+def _of_sentence(passage: Passage, start: int, end: int, section: str) -> Iterator[Limit]:
     said = passage.text[start:end]
     if not is_exception(said):
         for amount in parse_amounts(said):
             if bound := bound_of(said, amount):
-                yield Limit(amount, bound, passage.cite(start, end), f"{passage.heading}: {said.strip()}".lstrip(": "))
+                heading = section.split("\n", 1)[0].strip("# ") if section[:1] == "#" else passage.heading
+                whole = f"{heading}: {said.strip()}".lstrip(": ")
+                yield Limit(amount, bound, passage.cite(start, end), whole, section)
 
 
 def is_exception(said: str) -> bool:
@@ -141,6 +173,18 @@ def bound_of(said: str, amount: Amount) -> str:
     return next(after, "") or next(before, "")
 
 
+def stated_in(question: str, amounts: Sequence[Amount]) -> list[Limit]:
+    """Return the amounts of a question that it calls the limit."""
+    found = []
+    for amount in amounts:
+        before = _STATED[0].search(question[max(0, amount.start - 60) : amount.start])
+        after = _STATED[1].match(question, amount.end)
+        if said := " ".join(match[0] for match in (before, after) if match):
+            bound = bound_of(question, amount) or (_MIN if _LEAST.search(said) else _MAX)
+            found.append(Limit(amount, bound, Citation("", 0, 0, said), question))
+    return found
+
+
 def fitting(
     question: str, kind: tuple[str, str], limits: Sequence[Limit], direction: int = 0, *, timed: bool = True
 ) -> list[Limit]:
@@ -154,27 +198,48 @@ def fitting(
         timed: it has to be one for the period that the question names.
     """
     held = [
-        limit
-        for limit in limits
+        limit for limit in limits
         if limit.amount.of == kind
         and (not direction or direction_of(limit.said) == direction)
-        and (not timed or _rates(question) <= _rates(limit.said))
-    ]
-    if not held:
-        return []
-    rated = list(zip(likenesses(question, [limit.said for limit in held]), held, strict=True))
+        and (not timed or _rates(question) <= (_rates(limit.said) or _rates(limit.section)))
+    ]  # fmt: skip
+    rated = [(like, _shared(question, one.source.quote), one) for like, one in _likely(question, held, _RATED)]
     # A change is told by its direction; that it is one of the same thing, by a word or by the meaning.
-    rated = [(like, one) for like, one in rated if like >= _ALIKE or (direction and _shares(question, one.said))]
-    best = max((like for like, _ in rated), default=0.0)
-    near = {(one.amount.value, one.bound) for like, one in rated if like > best - _APART}
+    least = -1 if direction else _WORDED
+    sure = [row for row in rated if row[0] >= _ALIKE or (row[0] >= least and _shared(question, row[2].said))]
+    best = max(sure, key=lambda row: row[0], default=None)
+    if best is None:
+        return []
+    # What is as likely, has all words in common that the best has, or others in the same section, may be meant, too.
+    near = [
+        row for row in rated
+        if (row in sure and (row[0] > best[0] - _APART or row[1] >= best[1] > set()))
+        or (row[1] and best[2].beside(row[2]))
+    ]  # fmt: skip
+    near = [row for row in near if row is best or not any(row[1] < other[1] for other in near)]
+    if any(best[1] < row[1] and row[0] > best[0] - _APART for row in near):
+        near.remove(best)
+    values = {(one.amount.value, one.bound) for *_, one in near}
     # Of sentences that set the same limit, the one in the question's language that is most like it is quoted.
     same: dict[Fraction, list[tuple[bool, float, Limit]]] = {}
-    for like, one in rated:
-        if (one.amount.value, one.bound) in near:
+    for like, _, one in rated:
+        if (one.amount.value, one.bound) in values:
             same.setdefault(one.amount.value, []).append((language_of(one.said) == language_of(question), like, one))
     return [max(ones, key=lambda rating: rating[:2])[2] for ones in same.values()]
 
 
+def nearest(question: str, kind: tuple[str, str], limits: Sequence[Limit], most: int) -> list[Limit]:
+    """Return the limits of a kind that are most like a question, each value once."""
+    held = {one.amount.value: one for one in limits if one.amount.of == kind}
+    return [one for _, one in _likely(question, list(held.values()), most)]
+
+
+def _likely(question: str, limits: Sequence[Limit], most: int) -> list[tuple[float, Limit]]:
+    alike = likenesses(question, [one.said for one in limits]) if limits else []
+    return sorted(zip(alike, limits, strict=True), key=lambda row: -row[0])[:most]
+
+
+@lru_cache(maxsize=256)
 def _rates(text: str) -> set[int]:
     return {at for at, (words, _) in enumerate(_EACH) if words.search(text)}
 
@@ -184,8 +249,12 @@ def periods_of(text: str) -> list[tuple[str, ...]]:
     return [_EACH[at][1] for at in sorted(_rates(text))]
 
 
-def _shares(question: str, said: str) -> bool:
-    """Whether a word of a question that says something, or one that stands for the same, is in a sentence."""
-    asked, told = ([t for t in tokens(text) if t.kind == "word" and not t.filler] for text in (question, said))
-    pairs = ((form, word) for a in asked for form in a.forms for b in told for word in b.forms if len(form) > 1)
-    return any(likeness(form, word) >= _SAME and not direction_of(form) for form, word in pairs)
+def _shared(question: str, said: str) -> frozenset[str]:
+    """Return the words of a question that say what it is about and that a sentence has, too, or ones like them."""
+    for amount in reversed(parse_amounts(question)):
+        question = f"{question[: amount.start]} {question[amount.end :]}"
+    texts = (_ABOUT_LIMITS.sub(" ", text) for text in (question, said))
+    asked, told = ([t for t in tokens(text) if t.kind == "word" and not t.filler] for text in texts)
+    words = [word for one in told for word in one.forms if len(word) > 1]
+    pairs = ((one.text, form, word) for one in asked for form in one.forms for word in words)
+    return frozenset(t for t, form, word in pairs if likeness(form, word) >= _SAME and not direction_of(form))

@@ -42,24 +42,14 @@ def held(answer: Answer, question: str, passages: Sequence[Passage], language: s
         none = f'Not answered: no limit was found in the documents for "{open_.said}"'
         return answer, say(language, f"답하지 않음: 문서에서 한도를 찾지 못했습니다(‘{open_.said}’)", none), None
     if len(fit) > 1:
-        return (
-            answer,
-            say(
-                language,
-                f"답하지 않음: 맞는 한도가 여러 개입니다. {listed}",
-                f"Not answered: several limits fit. {listed}",
-            ),
-            None,
-        )
+        several = f"Not answered: several limits fit. {listed}"
+        return answer, say(language, f"답하지 않음: 맞는 한도가 여러 개입니다. {listed}", several), None
     [limit] = fit
     named = {word for one in query.filters for word in words_of(one.column)}
     if not all(named.intersection(names) for names in periods_of(limit.said)):
         single = f"Not answered: this limit is for a period, and the rows are single ones. {listed}"
-        return (
-            answer,
-            say(language, f"답하지 않음: 기간에 대한 한도라서 한 행씩 견주지 않았습니다. {listed}", single),
-            None,
-        )
+        korean = f"답하지 않음: 기간에 대한 한도라서 한 행씩 견주지 않았습니다. {listed}"
+        return answer, say(language, korean, single), None
     value = float(limit.amount.value) / _SCALES.get(column.unit, 1)
     bound = Filter(open_.column, "ge" if limit.bound == "below" else "gt", (value,), open_.said)
     filters = tuple(bound if one is open_ else one for one in query.filters)
