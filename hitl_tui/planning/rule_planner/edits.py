@@ -41,6 +41,7 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 
 _NAMING = re.compile(rf"[a-z]+[ -]up(?![a-z])|{WORD.pattern}", re.IGNORECASE)
 """A word, or a verb with its particle: "back up"."""
+_ROW = re.compile(r"(?P<one>\d)(?:,| and|, and) $")
 _OBJECT = 5
 """Words between an English verb and what it is about, and the verb."""
 _NEAR = 3
@@ -105,7 +106,9 @@ def edits_in(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules
     for index, part in enumerate(parts):
         start = parts[index - 1][-1].place[1] if index and _follows(parts[index - 1]) else part[0].place[0]
         end = parts[index + 1][0].place[0] if index + 1 < len(parts) else len(sentence)
-        said = _subject(sentence, (start if index else 0, end), [mark.place for mark in marks], rules)
+        compared = [match.start() for match in rules.revise.compares.finditer(sentence)]
+        besides = [mark.place for mark in marks if mark.place[0] not in compared]
+        said = _subject(sentence, (start if index else 0, end), besides, rules)
         if any(mark.named for mark in part):
             found.append(_edit(sentence, part, said, commands, rules))
     if len(parts) > 1 and rules.revise.both.search(sentence):
@@ -216,6 +219,11 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
         called = [name for name, words in commands.items() if words & meant and (not deed or words & deed)]
         named += [_Mark(match.span(), Named(Need.RUN, command=name)) for name in called if len(called) == 1]
     for match in revise.number.finditer(sentence):
+        # A number alone is one only where something changes the plan, and in a row only behind another one.
+        row = _ROW.search(sentence[: match.start()]) if match["bare"] else None
+        others = [mark.place[1] for mark in named if mark.named and mark.named.number]
+        if (row and row.end("one") not in others) or not (actions or there or match["todo"] or match["step"]):
+            continue
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
     named += [_Mark(m.span(), Named(everything=True)) for m in revise.everything.finditer(sentence)]
     # A word that names a step isn't what is to be done, next to what says where that goes, or what names it, too.

@@ -115,6 +115,11 @@ class _Sentence:
         self.added: list[str] = []
         self.heeded = False
 
+    @property
+    def states(self) -> bool:
+        """Whether it only tells something with a figure."""
+        return not (self.edits or self.calls or self.heeded or "?" in self.text) and any(map(str.isdigit, self.text))
+
     def _rest(self) -> str:
         """Return the sentence with blanks for what it says of places."""
         rules, text = self._scene.rules, self.text
@@ -216,12 +221,13 @@ class _Revision:
         draft: what it becomes.
         about: what is asked besides in a session; a report that is added is on that.
         title: what a report is said to be on.
+        stated: what is told beside an analysis, with a figure; it is on that, too.
         refusals: why parts of the text could not be done.
     """
 
     def __init__(self, scene: Scene, file: str) -> None:
         self.scene, self.draft, self.file = scene, Draft(scene), file
-        self.about, self.title = "", ""
+        self.about, self.title, self.stated = "", "", ""
         self.refusals: list[BadInput] = []
 
     def give_inputs(self, said: _Sentence) -> None:
@@ -262,6 +268,11 @@ class _Revision:
             for said in sentences:
                 with self._heeded(said):
                     self._ask_first(said)
+        computed = any(step.need is Need.COMPUTE for step, *_ in wanted)
+        stated = [one for one in sentences if computed and one.states]
+        for one in stated:
+            one.heeded = True
+        self.stated = " ".join(one.text.strip() for one in stated)
         for need in _ORDER:
             for step, said, edit in wanted:
                 if step.need is need:
@@ -432,6 +443,7 @@ class _Revision:
         if need is Need.WRITE:
             return write_step(self.about or self.title or scene.query, language, rules, self.file)
         about, query = edit.subject, scene.query.strip()[:MOST_QUERY]
+        about = f"{self.stated} {about}".strip() if need is Need.COMPUTE else about
         if need is Need.COMPUTE and about:
             return look_step(need, f"{query}\n{about}", language, rules, title_of(about))
         if need is Need.COMPUTE:
