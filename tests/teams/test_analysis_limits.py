@@ -51,6 +51,14 @@ def passage(text: str, path: str = "law.md", line: int = 1, heading: str = "") -
         ("at least 3 GB", "min", 3_000_000_000),
         ("3개 이상", "min", 3),
         ("60일 이내에 마쳐야 한다", "max", 60),
+        ("Seats can be changed up to 6 days before the concert", "min", 6),
+        ("up to 6 days of leave", "max", 6),
+        ("EUR 40 per person at most", "max", 40),
+        ("The maximum height of a lorry is 4 m", "max", 4),
+        ("The fee is capped: 3% must not be exceeded", "max", 3),
+        ("한도는 1인당 7만 원이다", "max", 70_000),
+        ("5kg 초과 금지", "max", 5),
+        ("3월부터 5% 이내", "max", 5),
     ],
 )
 def test_limits_are_read_from_the_words_around_them(text: str, bound: str, value: int) -> None:
@@ -69,6 +77,7 @@ def test_limits_are_read_from_the_words_around_them(text: str, bound: str, value
         "1년 이내에는 하지 못한다",
         "may not request an increase within 1 year",
         "제7조 이하",
+        "점검은 8일부터 11일까지",
     ],
 )
 def test_figures_that_limit_nothing_are_no_limits(text: str) -> None:

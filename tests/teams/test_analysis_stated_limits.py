@@ -178,6 +178,18 @@ def test_where_no_limit_is_clearly_meant_those_of_the_kind_are_named_and_nothing
     assert "rules-0.md:5" in analysis.not_computed and "rules-0.md:7" in analysis.not_computed
 
 
+def test_of_several_figures_of_a_kind_none_is_held_against_the_limit_of_another() -> None:
+    rules = documents("A taxi costs at most EUR 30.", "A room costs at most EUR 90.")
+    analysis = analyse("A taxi for EUR 45 and a room for EUR 80: is that allowed?", rules)
+    assert not analysis.found and "rules-0.md:1" in analysis.not_computed and "rules-1.md:1" in analysis.not_computed
+
+
+def test_a_rise_is_held_against_the_limit_that_is_stated() -> None:
+    analysis = analyse("상한은 4%야. 회비를 10만 원에서 11만 원으로 올리면?", documents("회비 인상은 7% 이내로 한다."))
+    assert analysis.summary == "인상률 10%, 말씀하신 상한 4%: 초과; 상한액 10만 4,000원"
+    assert analysis.limit is None
+
+
 def test_a_rise_that_several_limits_fit_isnt_held_against_one_of_them() -> None:
     rules = documents("A rent increase must not exceed 5%.", "A rent increase must not exceed 8%.")
     analysis = analyse("Can the rent rise from 1,000 dollars to 1,060 dollars?", rules)

@@ -63,6 +63,7 @@ _OPERATORS = re.compile(
 )
 """Words that say what is to be done with figures, not what they are of."""
 _HEADING = re.compile(r"(#{1,6})\s")
+_WHOSE = (("말씀하신", "you state"), ("문서의", "in the documents"))
 _NOTHING = (
     "질문에 분명히 맞는 계산이 없어 계산하지 않았습니다.",
     "Nothing was computed: no computation clearly fits the question.",
@@ -111,7 +112,7 @@ def compute(
     analysis = asked.computed(limits)
     steps = (*analysis.steps, *measured)
     none = "" if steps else analysis.not_computed or say(language, *_NOTHING)
-    summary = analysis.summary or _summary(steps) or none
+    summary = analysis.summary or (f"{steps[0].what}: {steps[0].value}" if steps else none)
     return replace(analysis, steps=steps, not_computed=none, summary=summary, partial=_asks_more(query))
 
 
@@ -120,10 +121,6 @@ def _asks_more(query: str) -> bool:
     text = query[:MAX_QUERY]
     last = [text[start:end] for start, end in sentences(Passage("", 1, 1, text))][-1:]
     return any(not any(character.isdigit() for character in sentence) for sentence in last)
-
-
-def _summary(steps: Sequence[Step]) -> str:
-    return f"{steps[0].what}: {steps[0].value}" if steps else ""
 
 
 def _cut(passages: Sequence[Passage]) -> list[Passage]:
@@ -228,11 +225,11 @@ class _Question:
         if not found or ratio is None:
             return made
         limit, rate = found[0], _percent(abs(ratio))
-        kind = self._kind(limit)
+        kind, whose = self._kind(limit), _WHOSE[bool(limit.source.path)]
         held = self._compared(rate, limit)
         here, there = shown_amount(rate, self.language), shown_amount(limit.amount, self.language)
         name = self._say("인하율", "Fall") if way < 0 else self._say("인상률", "Rise")
-        said = f"{name} {here}, {self._say(f'문서의 {kind}', f'{kind} in the documents')} {there}: {held.value}"
+        said = f"{name} {here}, {self._say(f'{whose[0]} {kind}', f'{kind} {whose[1]}')} {there}: {held.value}"
         more = [held]
         if before.text:
             allowed, step = self._allowed(before, limit, way)
@@ -262,7 +259,8 @@ class _Question:
         """Return a figure of the question beside the limit that it states, or that documents set to it."""
         why = ""
         for figure in self.held if self.compares or self.stated else ():
-            found = self._limits(figure.of, limits) if figure.unit else []
+            alone = self.stated or [one.of for one in self.held].count(figure.of) == 1
+            found = self._limits(figure.of, limits) if figure.unit and alone else []
             if len(found) == 1:
                 return self._beside(figure, found[0])
             if found:
@@ -284,7 +282,7 @@ class _Question:
         kind, over = self._kind(limit), figure.value - limit.amount.value
         here, there = shown_amount(figure, self.language), shown_amount(limit.amount, self.language)
         steps = [self._compared(figure, limit)]
-        whose = "문서의" if limit.source.path else "말씀하신"
+        whose, _ = _WHOSE[bool(limit.source.path)]
         said = self._say(f"{here}: {whose} {kind} {there}과 같습니다", f"{here} equals the {kind} of {there}")
         if over:
             high, low = (figure, limit.amount) if over > 0 else (limit.amount, figure)
@@ -306,8 +304,7 @@ class _Question:
         return replace(made, steps=(*made.steps, *cited), limit=limit.source, findings=(finding,), summary=summary)
 
     def _compared(self, figure: Amount, limit: Limit) -> Step:
-        kind, value = self._kind(limit), limit.amount.value
-        whose = ("문서의", "in the documents") if limit.source.path else ("말씀하신", "you state")
+        kind, value, whose = self._kind(limit), limit.amount.value, _WHOSE[bool(limit.source.path)]
         what = self._say(f"{whose[0]} {kind}과 비교", f"Compared with the {kind} {whose[1]}")
         sign = ">" if figure.value > value else "=" if figure.value == value else "<"
         broken = self._say("하한 미달", "below the minimum") if limit.bound == "min" else self._say("초과", "exceeds")

@@ -80,6 +80,7 @@ _ABOUT_LIMITS = re.compile(
     r"(?i)한도|상한|하한|규[정칙]|기준|허용|비교|초과|\b(?:limit|cap|allow|permit|cost|rule|maximum|minimum|compare)(?:s|ed)?\b"
 )
 """Words of any limit, which tell none from another."""
+_SINCE, _AHEAD = re.compile(r"\d\s?(\D{1,3})부터\s?$"), re.compile(r"\s(?:before|ahead|prior|in\sadvance)\b")
 _LEAST = re.compile(r"하한|최소|\bmin", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 _SENTENCE_END = re.compile(
@@ -170,7 +171,11 @@ def bound_of(said: str, amount: Amount) -> str:
         for bound, pattern in _BEFORE
         if (match := pattern.search(left)) and not _NOT_CAPPED.search(left[max(0, match.start() - 12) :])
     )
-    return next(after, "") or next(before, "")
+    if (since := _SINCE.search(left)) and amount.text.endswith(since[1]):  # a range of dates
+        return ""
+    # What may be done up to 14 days before something has to be at least so long before it.
+    ahead = left.endswith("up to ") and _AHEAD.match(right)
+    return _MIN if ahead else next(after, "") or next(before, "")
 
 
 def stated_in(question: str, amounts: Sequence[Amount]) -> list[Limit]:
