@@ -31,7 +31,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
-from hitl_tui.core.requests import BY_RULE, Kind
+from hitl_tui.core.requests import BY_RULE, Kind, Verdict
 from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo, without
 
 
@@ -72,9 +72,13 @@ def finished(draft: Draft, event: Event) -> None:
     if event.data.get("thread"):
         threads = {todo.run_id: str(event.data["thread"])}
         todo = replace(todo, metadata={**without(todo.metadata, "stopped_on"), "threads": threads})
+    metadata: TodoMetadata = {**without(todo.metadata, "declined")}
+    if any(one.get("answer", {}).get("action") == Verdict.REJECT for one in interrupts_of(todo.question)):
+        metadata["declined"] = True
     draft.put(
         todo.with_status(
             Status.COMPLETED,
+            metadata=metadata,
             result={**event.data["result"]},
             question=None,
             error="",

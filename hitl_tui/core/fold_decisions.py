@@ -271,6 +271,8 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
         "by": event.data.get("by", ""),
         "request_id": event.data["request_id"],
     }
+    if action := event.data.get("action"):
+        answer["action"] = action
     interrupts: list[Interrupt] = [
         {**i, "answer": answer} if i["id"] == answered else i for i in todo.question["interrupts"]
     ]

@@ -45,11 +45,12 @@ class ResultReference(TypedDict, total=False):
 
 
 class InterruptAnswer(TypedDict, total=False):
-    """What was answered to an interrupt, and which request asked."""
+    """What was answered to an interrupt, which request asked, and what the answer was called where it said so."""
 
     value: Json
     by: str
     request_id: str
+    action: str
 
 
 class Interrupt(TypedDict, total=False):
@@ -151,6 +152,7 @@ class TodoMetadata(TypedDict, total=False):
         inputs: the TODOs whose results it gets, where it has no dependencies.
         held: an operator blocked it.
         skip_reason, skipped_by, rejected: how it ended without running.
+        declined: it ran to its end after a person rejected what it asked last.
         resolutions: what was decided about its effects in doubt, by their keys.
         rewind, stopped_on: where it goes on.
         changed: files it may execute that aren't what they were when it was asked about last.
@@ -182,6 +184,7 @@ class TodoMetadata(TypedDict, total=False):
     skip_reason: str
     skipped_by: str
     rejected: bool
+    declined: bool
     resolutions: Mapping[str, EffectResolution]
     rewind: EarlierStep
     stopped_on: str

@@ -37,10 +37,11 @@ _STATUS: Mapping[Status, tuple[str, str, str]] = {
 
 _APPROVED = ("○", mark("approved"), "$text-primary")
 _REJECTED = ("⊘", mark("rejected"), "$text-error")
+_DECLINED = ("⊘", mark("declined"), "$text-warning")
 _EXPIRED = ("◷", mark("expired"), "$text-error")
 
 SIGNS: tuple[tuple[str, str], ...] = tuple(
-    dict.fromkeys((glyph, word) for glyph, word, __ in (*_STATUS.values(), _APPROVED, _REJECTED, _EXPIRED))
+    dict.fromkeys((glyph, word) for glyph, word, __ in (*_STATUS.values(), _APPROVED, _REJECTED, _DECLINED, _EXPIRED))
 )
 """Glyph and word of each status, for who wants to know what they mean."""
 
@@ -83,6 +84,8 @@ def _status(todo: SupervisorTodo) -> tuple[str, str, str]:
         return _APPROVED
     if todo.status is Status.FAILED and todo.metadata.get("rejected"):
         return _EXPIRED if todo.error.partition(":")[0] == "expired" else _REJECTED
+    if todo.status is Status.COMPLETED and todo.metadata.get("declined"):
+        return _DECLINED
     if todo.status is Status.FAILED and todo.question:
         return "?", *_STATUS[Status.FAILED][1:]
     return _STATUS[todo.status]

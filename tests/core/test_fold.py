@@ -21,6 +21,7 @@ from hitl_tui.core.questions import questions
 from hitl_tui.core.requests import BY_RULE, Kind, Verdict
 from hitl_tui.core.todos import TRANSITIONS, Priority, Status, SupervisorTodo
 from hitl_tui.language import translate, using
+from hitl_tui.wording.status_words import status_words
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
@@ -732,6 +733,22 @@ def test_a_restore_takes_back_questions_from_inside_a_team() -> None:
     assert [q.kind for q in table.questions()] == ["interrupt"]
     table.take(Event(EventKind.RESTORED, {"branch": 1}))
     assert [q.kind for q in table.questions()] == ["todo"]
+
+
+@pytest.mark.parametrize(("action", "declined"), [("reject", True), ("edit", False), ("", False)])
+def test_a_run_that_ended_after_a_no_says_so(action: str, declined: bool) -> None:
+    table = Table(plan("a"))
+    table.approve("todo_001")
+    run_id = table.todo("todo_001").run_id
+    asked = [{"id": "i1", "path": ["n"], "value": 1}]
+    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=run_id, interrupts=asked))
+    (request,) = table.questions()
+    said = decision_of(request, Verdict.RESPOND, "x")
+    table.take(replace(said, data={**said.data, **({"action": action} if action else {})}))
+    table.finish("todo_001")
+    assert table.status("todo_001") == "completed"
+    assert bool(table.todo("todo_001").metadata.get("declined")) is declined
+    assert (status_words(table.todo("todo_001"))[1] == "declined") is declined
 
 
 def test_rejected_questions_from_inside_end_the_todo(ids: Iterable[str] = ("i1", "i2")) -> None:
