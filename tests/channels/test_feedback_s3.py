@@ -143,6 +143,7 @@ async def test_a_given_prefix_replaces_the_default(place: Place, address: str, p
         assert place.names() == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("address", ["s3://", "s3:///x", "s3://a", "s3://bu cket/x", "s3://bucket/a//b", "s3://b\n/x"])
 def test_an_address_without_a_bucket_is_refused(address: str) -> None:
     with pytest.raises(BadInput):
@@ -336,6 +337,7 @@ FAULTS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FAULTS)
 async def test_after_a_fault_feedback_is_taken_once(place: Place, name: str) -> None:
     fault, said = FAULTS[name]
@@ -357,6 +359,7 @@ async def test_after_a_fault_feedback_is_taken_once(place: Place, name: str) -> 
     assert place.names() == []
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", ["500", "503", "hang up", "cut", "expired"])
 @pytest.mark.parametrize("method", ["GET /{bucket}/", "DELETE", "PUT"])
 async def test_a_fault_of_one_kind_of_call_alone_does_no_harm(place: Place, name: str, method: str) -> None:

@@ -100,6 +100,7 @@ async def test_a_signal_ends_it_while_clients_are_connected(place: Place) -> Non
         waiting.cancel()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("address", "token", "words"),

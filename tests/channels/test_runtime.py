@@ -228,6 +228,7 @@ def test_a_folder_of_jobs_is_shared_by_two_runtimes(place: Place, tmp_path: Path
     assert (folder / "refused" / "bad.reason.txt").read_text().startswith('A job needs a "query"')
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("folder", ["a\\u0000b", "\\ud800", "loop", "a/" * 3000])
 def test_a_folder_that_can_not_be_ends_its_job_and_no_other(place: Place, folder: str) -> None:
     (place.work / "loop").symlink_to("loop")

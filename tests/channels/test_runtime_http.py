@@ -246,6 +246,7 @@ async def test_pages_and_strangers_stay_outside(place: Place) -> None:
             assert (await client.get("/invocations")).status_code == 405
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("arguments", "environ", "words"),
     [

@@ -101,6 +101,7 @@ def test_times_narrow_it(shell: Shell) -> None:
     assert exported(shell, "--until", "1h") == []
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "said"),

@@ -304,6 +304,7 @@ def test_rules_and_titles_of_a_session_whose_record_was_rewritten_stay(shell: Sh
     assert shell.run("do", "s2", "/rules revoke 1").code in (0, 3), "elsewhere it can be taken back"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "statement",

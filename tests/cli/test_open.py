@@ -185,6 +185,7 @@ def test_with_its_graph_a_thread_goes_on_in_a_copy(shell: Shell, store_file: str
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("arguments", "why"),

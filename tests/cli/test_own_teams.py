@@ -113,6 +113,7 @@ def test_what_is_edited_keeps_the_rest_and_is_called_by_its_new_words(shell: She
     }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("line", "said"),
     [

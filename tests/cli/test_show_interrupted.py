@@ -34,6 +34,7 @@ MOMENTS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_show_says_what_was_asked_and_that_nothing_was_planned(tmp_path: Path, moment: str) -> None:
     shell = Shell(tmp_path)

@@ -140,6 +140,7 @@ def test_why_it_stopped_is_said_once(shell: Shell, tmp_path: Path) -> None:
     assert err.decode() == "Stopped by SIGTERM; session s1 continues when opened again.\n"
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 def test_a_signal_at_any_moment_ends_the_program(shell: Shell, seed: int) -> None:

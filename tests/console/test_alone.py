@@ -20,6 +20,7 @@ async def ready(c: Console) -> None:
     await c.read_on()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("words", ["also check the cap", "ㅁ1", "a 1", "10 days notice", "11", "2 of them", "just 1"])
 async def test_words_typed_while_the_question_has_the_focus_are_in_the_prompt(tmp_path: Path, words: str) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:

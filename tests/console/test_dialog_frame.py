@@ -39,6 +39,7 @@ def drawn(app: App[None]) -> list[str]:
     return [strip.text for strip in app.screen._compositor.render_strips(app.size)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("wanted", "room", "found"),
     [((3, 9), 20, [3, 9]), ((3, 9), 8, [3, 5]), ((9, 9), 7, [3, 4]), ((5, 5, 5), 2, [1, 1, 1]), ((), 4, [])],
@@ -47,6 +48,7 @@ def test_rows_are_shared_out(wanted: tuple[int, ...], room: int, found: list[int
     assert shared(wanted, room) == found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [(120, 40), (80, 24), (60, 20), (40, 12), (30, 9)])
 async def test_a_long_text_never_hides_the_buttons(size: tuple[int, int]) -> None:
     app = Guarded()
@@ -102,6 +104,7 @@ async def test_a_reason_under_the_pointer_is_harmless() -> None:
         assert not {"\x1b", "\u202e", "\u200b"} & set(text)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("width", [120, 80, 60, 40])
 async def test_the_mode_is_always_in_the_header(width: int) -> None:
     app: App[None] = App()

@@ -56,6 +56,7 @@ async def test_after_the_last_question_focus_returns_to_the_prompt_with_its_draf
         assert c.prompt.text == "abc"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("key", ["enter", "escape", "ctrl+d", "tab", "y", "space"])
 async def test_keys_that_decide_nothing(tmp_path: Path, key: str) -> None:
@@ -302,6 +303,7 @@ async def test_impossible_actions_say_why(tmp_path: Path) -> None:
         assert c.session.query_one("#place-5").has_class("-off")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("line", ["/todos", "what now", "report please", "though", "한도"])
 async def test_words_typed_at_a_question_where_they_mean_nothing_go_to_the_prompt_whole(

@@ -154,6 +154,7 @@ async def test_another_name_deletes_nothing_and_neither_does_enter(tmp_path: Pat
         assert DataFolder(tmp_path).ids() == ["s1", "s2"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("said", "name"), [("s12", "s12"), (" s12 ", "s12"), ("ㄴ12", "s12"), ("ㅡㅛ-ㅓㅐㅠ", "my-job")]
 )

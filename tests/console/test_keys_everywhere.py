@@ -130,6 +130,7 @@ def test_texts_name_only_keys_that_there_are_in_both_languages() -> None:
     assert named > 20
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "said"),
     [

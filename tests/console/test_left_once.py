@@ -26,6 +26,7 @@ def burst(c: Console, *names: str) -> None:
         c.app.post_message(Key(name, "\r" if name == "enter" else None))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("opening", ["f1", "f3", "f5", "ctrl+p"])
 @pytest.mark.parametrize("key", ["escape", "enter"])
 async def test_keys_that_repeat_close_one_screen_and_end_nothing(tmp_path: Path, opening: str, key: str) -> None:

@@ -110,6 +110,7 @@ async def test_the_cursor_of_the_plan_follows_the_question_unless_it_was_moved(t
         await c.until(lambda: plan.selected == "todo_002", "the step of the question that was gone to")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 @pytest.mark.parametrize("back", ["plus", "escape"])
 async def test_one_key_gives_a_pane_all_the_room_and_takes_it_back(

@@ -172,6 +172,7 @@ async def test_what_changed_since_it_was_drawn_is_not_approved(tmp_path: Path) -
         await c.until(lambda: c.panel.marked == (), "a changed question isn't marked any more")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("key", ["enter", "escape", "ctrl+d", "9", "y", "a"])
 async def test_keys_that_approve_nothing_in_the_review(tmp_path: Path, key: str) -> None:

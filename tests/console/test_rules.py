@@ -67,6 +67,7 @@ async def test_the_rule_is_shown_exactly_and_written_when_it_is_confirmed(tmp_pa
         assert not (workspace / "two").exists()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("key", ["enter", "escape", "n", "2", "ctrl+d"])
 async def test_no_other_key_writes_a_rule(tmp_path: Path, key: str) -> None:
     workspace = place(tmp_path / "w")
@@ -183,6 +184,7 @@ def test_a_declared_command_becomes_a_form() -> None:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("field", "text", "value"),
     [
@@ -198,6 +200,7 @@ def test_what_a_text_stands_for(field: Field, text: str, value: object) -> None:
     assert field.value(text) == value
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("field", "text"),
     [

@@ -175,6 +175,7 @@ def test_colours_for_tables() -> None:
     assert rich_colour("ansi_default") == "" == rich_colour("auto 60%")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize("name", sorted(THEMES))
 async def test_every_theme_draws_every_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:

@@ -50,6 +50,7 @@ async def come(c: Console) -> None:
 WAYS = pytest.mark.parametrize("begins", [begin, open_another])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @WAYS
 @pytest.mark.parametrize(

@@ -144,6 +144,7 @@ SEQUENCES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow if n % 3 else []) for n, name in enumerate(SEQUENCES)]

@@ -44,6 +44,7 @@ class Known:
         return resolution == "do_again" and self.words.get(answer) == (*run[:2], Verdict.DO_AGAIN)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
 async def test_no_history_starts_an_effect_without_a_word_of_its_own(tmp_path: Path, seed: int) -> None:

@@ -87,6 +87,7 @@ def test_what_is_no_form_is_none(said: Says) -> None:
         assert ask(model, FORM).filled is None
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("said", "sentence"),

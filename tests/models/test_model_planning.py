@@ -195,6 +195,7 @@ def test_a_result_may_lead_to_a_proposal(desk: Desk) -> None:
     assert used["todo_001"]["calls"] == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     "said", [Fails(401), Fails(503), Cuts(), Garbage(), Says("No."), changes({"kind": "remove", "todo": "todo_009"})]
@@ -333,6 +334,7 @@ def test_a_question_about_a_table_becomes_sql_that_is_shown_and_runs(desk: Desk)
     assert "260" in done["response"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("sql", "why"),

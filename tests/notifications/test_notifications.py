@@ -212,6 +212,7 @@ def test_nothing_of_a_notification_can_mention_link_or_format(place: Place, hook
         assert sign not in line
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("targets", "said"),
     [

@@ -231,6 +231,7 @@ async def in_doubt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str)
     return again(place, next(root for found, root, _ in images.taken if found == wanted))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("moment", ["before", "after"])
 @pytest.mark.parametrize(
     ("command", "more"), [("/todo done 1", 0), ("/todo again 1", 1), ("/todo reject 1 unclear", 0)]

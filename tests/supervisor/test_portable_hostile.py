@@ -126,7 +126,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
 }
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("what", CHANGES)
 async def test_a_changed_export_is_refused(what: str, ann: Person, members: Members, tmp_path: Path) -> None:
     change, why = CHANGES[what]
@@ -135,6 +135,7 @@ async def test_a_changed_export_is_refused(what: str, ann: Person, members: Memb
     assert "\x1b" not in message
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "statement",
     [
@@ -151,6 +152,7 @@ async def test_a_database_that_could_act_is_refused(
     assert "aren't what a session keeps" in await refused(ann, pack(tmp_path / "changed.hitl", changed))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "values",
     [
@@ -225,6 +227,7 @@ async def test_what_grows_beyond_all_measure_is_refused(ann: Person, members: Me
     assert "an enormous size" in await refused(ann, path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kept", [0, 10, 0.5, 0.9, -1])
 async def test_a_file_that_was_cut_off_is_refused(kept: float, ann: Person, members: Members, tmp_path: Path) -> None:
     whole = pack(tmp_path / "cut.hitl", members)
@@ -240,7 +243,7 @@ async def test_what_isnt_a_file_is_refused(ann: Person, tmp_path: Path) -> None:
         await ann.bench.admin.import_(tmp_path)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("place", range(0, 100, 9))
 async def test_a_flipped_byte_is_never_taken_for_the_session(
     place: int, ann: Person, members: Members, tmp_path: Path

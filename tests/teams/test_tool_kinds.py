@@ -249,6 +249,7 @@ async def test_cancelling_ends_its_server(shop: Path) -> None:
         os.kill(pid, 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("server", "tool", "said"),
     [

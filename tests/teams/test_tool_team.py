@@ -127,7 +127,7 @@ def test_modules_of_packages_and_of_src_are_found(tmp_path: Path) -> None:
         assert "src/firm/tax/rates.py" in made.programs({})
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("source", "said"),
     [
@@ -170,6 +170,7 @@ def test_what_it_bound_it_binds_again_and_parameters_win_over_words(tmp_path: Pa
     assert made.bind("Compute the VAT", bound) == bound
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -222,6 +223,7 @@ async def test_asynchronous_functions_run_too(tmp_path: Path) -> None:
     assert (result.text, result.data) == ("SOME WORDS\n", {"value": "SOME WORDS"})
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("returns", "text", "data"),
     [
@@ -253,6 +255,7 @@ async def test_it_gets_the_results_that_it_depends_on(tmp_path: Path) -> None:
     assert result.data == {"value": ["one+two", {"n": 1}]}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("body", "said"),
     [
