@@ -13,6 +13,7 @@ from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
 from hitl_tui.core.json_text import canonical, digest, key_order
 from hitl_tui.core.messages import Message
+from hitl_tui.graphs.asking_nodes import only_asks
 from hitl_tui.graphs.json_values import plain
 
 LARGEST = 256_000
@@ -34,10 +35,12 @@ class Level:
     Args:
         name: the node's name.
         whole: its function runs again from its start; False for a subgraph, which goes on within.
+        asks: it does nothing but ask, by its source.
     """
 
     name: str
     whole: bool
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ def _walk(
         if not task.interrupts:
             continue
         inner = _subgraph(graph, task.name)
-        levels = (*above, Level(task.name, inner is None))
+        asks = inner is None and graph is not None and only_asks(graph.nodes.get(task.name))
+        levels = (*above, Level(task.name, inner is None, asks))
         within = _within(task)
         if inner is None or within is None:
             for index, interrupt in enumerate(task.interrupts):
@@ -192,7 +196,9 @@ def again(asked: Asked) -> list[str]:
     path = [level.name for level in asked.levels]
     for depth in range(len(path), 0, -1):
         place = " → ".join(path[:depth])
-        if asked.levels[depth - 1].whole:
+        if asked.levels[depth - 1].asks:
+            lines.append(Message("`{}` does nothing but ask: nothing happens a second time", place))
+        elif asked.levels[depth - 1].whole:
             lines.append(
                 Message(
                     "What comes after your answer happens once; what `{}` did before it asked is done a second time",

@@ -1,0 +1,175 @@
+"""Whether a node does nothing but look at its state and ask: then nothing happens a second time when it begins anew.
+
+It says yes only of what it can read to the last call: plain functions, of a file that is as it was when they were
+loaded, that call nothing but `interrupt`, each other, and what computes on values. What is in the state is taken for
+such values. Of all else nobody knows.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
+from pathlib import Path
+from types import CodeType, FunctionType
+from typing import Any, is_typeddict
+
+from langgraph.types import interrupt
+
+_COMPUTING = frozenset(
+    {abs, all, any, bool, dict, enumerate, float, frozenset, int, isinstance, len, list, max, min}
+    | {range, repr, reversed, round, set, sorted, str, sum, tuple, zip}
+)
+"""Calls that give a value and do nothing."""
+_METHODS = frozenset(
+    {"casefold", "count", "endswith", "find", "format", "fullmatch", "get", "group", "groups", "index", "isalnum"}
+    | {"isalpha", "isdigit", "items", "join", "keys", "lower", "lstrip", "match", "partition", "replace", "rpartition"}
+    | {"rsplit", "rstrip", "search", "split", "splitlines", "startswith", "strip", "title", "upper", "values"}
+)
+"""Methods of texts, lists, objects of JSON and expressions that give a value and do nothing."""
+_READ = (
+    *(ast.arguments, ast.arg, ast.Lambda, ast.Return, ast.Assign, ast.AnnAssign, ast.AugAssign),
+    *(ast.If, ast.IfExp, ast.For, ast.While, ast.Break, ast.Continue, ast.Pass, ast.Expr, ast.Assert),
+    *(ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.NamedExpr, ast.Constant, ast.JoinedStr, ast.FormattedValue),
+    *(ast.Name, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Call, ast.keyword, ast.expr_context),
+    *(
+        ast.Tuple,
+        ast.List,
+        ast.Set,
+        ast.Dict,
+        ast.ListComp,
+        ast.SetComp,
+        ast.DictComp,
+        ast.GeneratorExp,
+        ast.comprehension,
+    ),
+    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+)
+"""Syntax that does nothing by itself; what isn't here isn't understood."""
+
+
+def only_asks(node: Any) -> bool:
+    """Return whether a node's function does nothing but look at its state and ask.
+
+    Args:
+        node: of a compiled graph.
+    """
+    bound = getattr(node, "bound", None)
+    function, beside = getattr(bound, "func", None), getattr(bound, "afunc", None)
+    if not isinstance(function, FunctionType):
+        return False
+    same = beside is None or (isinstance(beside, partial) and beside.args[-1:] == (function,))  # on a thread
+    return same and _computes(function, set(), as_node=True)
+
+
+def _computes(function: FunctionType, known: set[FunctionType], *, as_node: bool = False) -> bool:
+    """Return whether all that a function does is known, and is to compute and to ask."""
+    if function in known:  # it is being looked at
+        return True
+    known.add(function)
+    found = _definition(function.__code__) if not hasattr(function, "__wrapped__") else None
+    return found is not None and _Reading(function, found, known).understood(as_node=as_node)
+
+
+def _definition(code: CodeType) -> ast.FunctionDef | None:
+    """Return the definition that a function was made of; None where its file doesn't say that any more."""
+    try:
+        tree, compiled = _parsed(code.co_filename, Path(code.co_filename).read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+    if code not in set(_codes(compiled)):
+        return None
+    line = code.co_firstlineno
+    found = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef) and (n.lineno, n.name) == (line, code.co_name)]
+    return found[0] if len(found) == 1 else None
+
+
+@lru_cache(8)
+def _parsed(name: str, source: bytes) -> tuple[ast.Module, CodeType]:
+    tree = ast.parse(source, name)
+    return tree, compile(source, name, "exec", dont_inherit=True)
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _codes(constant)
+
+
+class _Reading:
+    """One function, as it is read.
+
+    Args:
+        function: the function.
+        definition: its source.
+        known: functions that are looked at already.
+    """
+
+    def __init__(self, function: FunctionType, definition: ast.FunctionDef, known: set[FunctionType]) -> None:
+        self._globals, self._known = function.__globals__, known
+        self._closed, self._definition = bool(function.__closure__), definition
+        nodes = list(ast.walk(definition))
+        stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        self._own = stored | {n.arg for n in nodes if isinstance(n, ast.arg)}
+        self._called = {n.func for n in nodes if isinstance(n, ast.Call)}
+        given = definition.args
+        beside = [*[*given.posonlyargs, *given.args][1:], *given.kwonlyargs, given.vararg, given.kwarg]
+        self._beside = {argument.arg for argument in beside if argument is not None}
+
+    def understood(self, *, as_node: bool) -> bool:
+        """Return whether all of it is harmless.
+
+        Args:
+            as_node: what it is given beside the state, such as a store, may do anything.
+        """
+        if self._closed or self._definition.decorator_list:
+            return False
+        if as_node and any(isinstance(n, ast.Name) and n.id in self._beside for n in ast.walk(self._definition)):
+            return False
+        return all(map(self._harmless, self._body()))
+
+    def _body(self) -> Iterator[ast.AST]:
+        for statement in self._definition.body:
+            hints = {n for a in ast.walk(statement) if isinstance(a, ast.AnnAssign) for n in ast.walk(a.annotation)}
+            yield from (node for node in ast.walk(statement) if node not in hints)
+
+    def _harmless(self, node: ast.AST) -> bool:
+        if not isinstance(node, _READ):
+            return False
+        if isinstance(node, ast.Call):
+            return self._harmless_call(node.func)
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            return isinstance(node.ctx, ast.Load)
+        if isinstance(node, ast.Name) and node.id not in self._own and node not in self._called:
+            value = self._value(node.id)
+            return _is_data(value) or _is_one_of(value, _COMPUTING)
+        return True
+
+    def _harmless_call(self, called: ast.expr) -> bool:
+        if isinstance(called, ast.Attribute):
+            return called.attr in _METHODS  # of values: what it is a method of is looked at, too
+        if not isinstance(called, ast.Name) or called.id in self._own:
+            return False
+        value = self._value(called.id)
+        if isinstance(value, FunctionType) and value is not interrupt:
+            return _computes(value, self._known)
+        return value is interrupt or is_typeddict(value) or _is_one_of(value, _COMPUTING)
+
+    def _value(self, name: str) -> Any:
+        return self._globals.get(name, getattr(builtins, name, None))
+
+
+def _is_one_of(value: object, known: Iterable[object]) -> bool:
+    return any(value is one for one in known)
+
+
+def _is_data(value: object, depth: int = 8) -> bool:
+    """Return whether a value is plain: looking at it does nothing."""
+    if isinstance(value, dict):
+        return depth > 0 and all(_is_data(k, depth - 1) and _is_data(v, depth - 1) for k, v in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return depth > 0 and all(_is_data(item, depth - 1) for item in value)
+    return value is None or isinstance(value, str | bytes | int | float | re.Pattern)
