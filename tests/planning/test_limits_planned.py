@@ -108,7 +108,25 @@ def test_a_number_with_a_verb_that_changes_the_plan_names_a_step(text: str, numb
     ],
 )
 def test_a_comparison_that_is_added_keeps_both_sides_of_it(text: str, whole: str) -> None:
-    (todo,) = added("What do the rules say about costs?", text)
+    *_, todo = added("What do the rules say about costs?", text)
     assert todo["agent_name"] == "analysis_team"
     assert whole in todo["arguments"]["query"]
     assert "Not taken up" not in str(proposed("What do the rules say about costs?", text))
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "alone"),
+    [
+        ("How long before a trip may one cancel, 9 days?", "also compare overheads of 22% with the cap", True),
+        ("How long before a trip may one cancel, 9 days?", "also compare 22% with the cap in the rules", False),
+        ("Overheads are 22%. Is that allowed?", "also compare the 22% with the cap of overheads", False),
+        ("반납 기한 9일은 괜찮아?", "26kg을 수하물 한도와 비교해줘", True),
+        ("수하물 26kg은 괜찮아?", "26kg을 수하물 한도와 비교해줘", False),
+        ("수하물 26kg은 괜찮아?", "30kg도 한도와 비교해줘", False),
+    ],
+)
+def test_a_comparison_of_something_else_is_searched_for_by_itself(query: str, text: str, alone: bool) -> None:
+    todos = added(query, text)
+    assert [todo["agent_name"] for todo in todos] == (BOTH if alone else ["analysis_team"])
+    assert (query in todos[-1]["arguments"]["query"]) is not alone
+    assert not alone or todos[-1]["dependencies"] == [todos[0]["id"]]

@@ -178,6 +178,11 @@ def test_where_no_limit_is_clearly_meant_those_of_the_kind_are_named_and_nothing
     assert "rules-0.md:5" in analysis.not_computed and "rules-0.md:7" in analysis.not_computed
 
 
+def test_the_figure_that_is_asked_of_last_is_held_against_its_limit() -> None:
+    analysis = analyse("Is a stay of 12 days allowed?\ncompare 60 kg with the limit of a cabinet", documents(LAB))
+    assert analysis.summary.startswith("60 kg is 10 kg above")
+
+
 def test_of_several_figures_of_a_kind_none_is_held_against_the_limit_of_another() -> None:
     rules = documents("A taxi costs at most EUR 30.", "A room costs at most EUR 90.")
     analysis = analyse("A taxi for EUR 45 and a room for EUR 80: is that allowed?", rules)

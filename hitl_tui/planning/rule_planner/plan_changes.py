@@ -40,7 +40,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
 )
 from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors
-from hitl_tui.planning.rule_planner.values import blanked, overlaps
+from hitl_tui.planning.rule_planner.values import blanked, given_in, overlaps
 
 HELP = Message(
     "You can add a search, an analysis, a report or a declared command, and skip, remove or move steps: "
@@ -369,6 +369,10 @@ class _Revision:
                     self.draft.give(todo.id, {**todo.arguments, "path": self.file})
                     return
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
+        find = self.scene.agents.get(self.scene.rules.steps[Need.FIND].agent)
+        if need is Need.COMPUTE and find and find.enabled and self._says_all(about := self._about(edit, need)):
+            look = look_step(Need.FIND, about, self.scene.language, self.scene.rules, title_of(about))
+            sources = [self._append(look, said, said.after)]
         self._append(self._step(edit, need), said, sources)
 
     def _ask_first(self, said: _Sentence) -> None:
@@ -438,14 +442,24 @@ class _Revision:
         found = [t.id for t in self.draft.staying if tells(t)]
         return [*after, *(i for i in found if not after or i in new)]
 
+    def _about(self, edit: Edit, need: Need) -> str:
+        return f"{self.stated} {edit.subject}".strip() if need is Need.COMPUTE else edit.subject
+
+    def _says_all(self, about: str) -> bool:
+        """Whether words compare a figure that the session's question hasn't with a limit of what they name."""
+        rules, texts = self.scene.rules, (about, self.scene.query)
+        now, before = ({one.value for one in given_in(text, rules.units)} for text in texts)
+        named = [t for t in terms_of(about, rules) if not (rules.revise.limits.search(t) or any(map(str.isdigit, t)))]
+        return bool(now - before and named and rules.revise.compares.search(about))
+
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
         scene, language, rules = self.scene, self.scene.language, self.scene.rules
         if need is Need.WRITE:
             return write_step(self.about or self.title or scene.query, language, rules, self.file)
-        about, query = edit.subject, scene.query.strip()[:MOST_QUERY]
-        about = f"{self.stated} {about}".strip() if need is Need.COMPUTE else about
+        about, query = self._about(edit, need), scene.query.strip()[:MOST_QUERY]
         if need is Need.COMPUTE and about:
-            return look_step(need, f"{query}\n{about}", language, rules, title_of(about))
+            whole = about if self._says_all(about) else f"{query}\n{about}"
+            return look_step(need, whole, language, rules, title_of(about))
         if need is Need.COMPUTE:
             return look_step(need, query, language, rules, "")
         query = about.strip()[:MOST_QUERY] or query

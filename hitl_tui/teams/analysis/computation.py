@@ -152,6 +152,8 @@ class _Question:
         held = [one for one in self.figures if one not in self._limiting]
         if apart and not held:  # "how far over the limit is …" states none
             held, self.stated, self._limiting = list(self.figures), [], []
+        now = [(one.of, one.value) for one in parse_amounts(text.split("\n")[-1])]
+        held = [one for one in held if (one.of, one.value) in now] or held  # what is asked last is asked of its own
         kinds = {one.of for one in self._limiting or held}
         self.held = list({(one.of, one.value): one for one in held if one.of in kinds}.values())
         self.change = self._change()

@@ -84,14 +84,11 @@ def guesses(mapped: Mapped, language: str) -> str:
 
 def notes(mapped: Mapped, language: str) -> list[str]:
     """Return what was taken for granted."""
-    return [
-        say(
-            language,
-            f"- ‘{said}’: 이런 열이 표에 없어 모든 행을 봄",
-            f'- the table has no column for "{said}"; all its rows are taken',
-        )
-        for said in mapped.assumed
-    ]
+    korean, english = (
+        "- ‘{}’: 이런 열이 표에 없어 모든 행을 봄",
+        '- the table has no column for "{}"; all its rows are taken',
+    )
+    return [say(language, korean, english).format(said) for said in mapped.assumed]
 
 
 def _second(answer: Answer, language: str) -> list[str]:
@@ -112,27 +109,18 @@ def _beside(answer: Answer, language: str) -> list[str]:
     if query.shape == "groups":
         name, (said, value, *_) = query.group, answer.beside.rows[0]
         total = shown(value, table.column(query.measure), language)
-        return [
-            say(
-                language,
-                f"- {name}별로 더하면 **{plain(said)}**: {total}",
-                f"- added up by {name}: **{plain(said)}**, {total}",
-            )
-        ]
+        english = f"- added up by {name}: **{plain(said)}**, {total}"
+        return [say(language, f"- {name}별로 더하면 **{plain(said)}**: {total}", english)]
     cells = [shown(v, c, language) for v, c in zip(answer.beside.rows[0], columns, strict=True)]
-    return [
-        say(language, f"- 한 행만 보면 **{cells[0]}**: ", f"- in a single row: **{cells[0]}**, ") + ", ".join(cells[1:])
-    ]
+    lead = say(language, f"- 한 행만 보면 **{cells[0]}**: ", f"- in a single row: **{cells[0]}**, ")
+    return [lead + ", ".join(cells[1:])]
 
 
 def versions(answer: Answer, language: str) -> list[str]:
     """Return which other versions of the table there are."""
     names = ", ".join(f"`{one.table.name}`" for one in answer.versions)
-    return (
-        [say(language, f"- 같은 꼴의 다른 표도 있음: {names}", f"- other tables of the same form: {names}")]
-        if names
-        else []
-    )
+    said = say(language, f"- 같은 꼴의 다른 표도 있음: {names}", f"- other tables of the same form: {names}")
+    return [said] if names else []
 
 
 def outcome(answer: Answer, language: str) -> list[str]:
@@ -365,13 +353,8 @@ def described(query: TableQuery, table: Table, language: str) -> str:
             say(language, f"비율: {where(query.within, language)}", f"share of {where(query.within, language)}")
         )
     elif query.shape == "correlation":
-        parts.append(
-            say(
-                language,
-                f"상관계수: {query.measure}, {query.other}",
-                f"correlation of {query.measure} and {query.other}",
-            )
-        )
+        english = f"correlation of {query.measure} and {query.other}"
+        parts.append(say(language, f"상관계수: {query.measure}, {query.other}", english))
     elif query.shape == "rows":
         parts.append(", ".join(query.columns))
     elif query.aggregate:
@@ -408,30 +391,15 @@ def refusal(answer: Answer, language: str) -> list[str]:
     lines = []
     if mapped.unknown:
         words = ", ".join(f"‘{word}’" for word in mapped.unknown)
-        lines.append(
-            say(
-                language,
-                f"답하지 않음: {words}. 이런 열이나 값이 없는 표: {name}",
-                f"Not answered: {name} has no column or value for {words}.",
-            )
-        )
+        english = f"Not answered: {name} has no column or value for {words}."
+        lines.append(say(language, f"답하지 않음: {words}. 이런 열이나 값이 없는 표: {name}", english))
     elif mapped.missing:
-        lines.append(
-            say(
-                language,
-                f"답하지 않음: 어느 열을 묻는지 알 수 없습니다. 표: {name}",
-                f"Not answered: it isn't clear which column of {name} is meant.",
-            )
-        )
+        english = f"Not answered: it isn't clear which column of {name} is meant."
+        lines.append(say(language, f"답하지 않음: 어느 열을 묻는지 알 수 없습니다. 표: {name}", english))
     else:
         names = ", ".join(f"`{one.table.name}`" for one in answer.choices)
-        lines.append(
-            say(
-                language,
-                f"어느 표를 묻는지 분명하지 않습니다: {names}",
-                f"It isn't clear which table is meant: {names}",
-            )
-        )
+        english = f"It isn't clear which table is meant: {names}"
+        lines.append(say(language, f"어느 표를 묻는지 분명하지 않습니다: {names}", english))
     columns = literal("; ".join(_column(column) for column in table.columns[:_NAMES]))
     lines.append(say(language, f"열({name}): {columns}", f"Columns of {name}: {columns}"))
     near = nearest(answer, language)
