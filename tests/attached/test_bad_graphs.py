@@ -202,6 +202,7 @@ def test_answers_to_another_question_or_given_twice_are_refused_by_name(place: P
     assert "**answer**: a, d" in document["response"]
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_a_node_that_was_renamed_meanwhile_is_missed_and_nothing_is_lost(place: Place) -> None:
     for name in ("approve.py", "graph_world.py"):

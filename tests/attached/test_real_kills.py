@@ -83,6 +83,7 @@ def test_killed_in_a_node_right_after_an_answer_it_asks_before_it_does_it_again(
     assert ready.done() == wanted
 
 
+@pytest.mark.slow
 def test_killed_in_its_first_node_it_asks_before_it_begins_again(place: Place) -> None:
     case = BY_NAME["approve"]
     pipe = place.hold("prepare")

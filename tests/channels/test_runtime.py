@@ -70,6 +70,7 @@ def test_a_plan_that_waits_is_told_again_also_after_a_restart(place: Place) -> N
         assert served.until("plan_review_keepalive")["elapsed_seconds"] >= 30  # its time goes on
 
 
+@pytest.mark.slow
 def test_who_stops_reading_stops_nothing(place: Place) -> None:
     command = [sys.executable, "-m", "hitl_tui", "serve", "--once", QUESTION, "--mode", "risk", "--id", "one"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=place.work, env=place.environ) as process:
@@ -99,6 +100,7 @@ def test_many_jobs_wait_beside_each_other_and_none_answers_for_another(place: Pl
         assert served.ended() == 0
 
 
+@pytest.mark.slow
 def test_steps_ask_with_a_digest_where_the_mode_says_so(place: Place) -> None:
     with serving(place, "--once", QUESTION, "--mode", "step") as served:
         asked = served.until("todo_review_request")
@@ -163,6 +165,7 @@ def test_a_signal_loses_nothing_and_the_next_start_goes_on(place: Place) -> None
     assert {event["job_id"] for event in served.of("done")} == {"a", "b", "c"}
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_gone_for_a_while_ends_no_job(place: Place) -> None:
     folder = place.work / "flat"
     folder.mkdir()
@@ -181,6 +184,7 @@ def test_a_folder_that_is_gone_for_a_while_ends_no_job(place: Place) -> None:
         assert served.ended() == 0
 
 
+@pytest.mark.slow
 def test_what_a_person_does_with_the_session_open_is_told_too(place: Place) -> None:
     with serving(place, "--once", QUESTION, "--mode", "step", "--id", "one") as served:
         served.until("todo_review_request")

@@ -228,6 +228,7 @@ def test_the_first_screens_name_what_nobody_can_satisfy(shell: Shell) -> None:
     at.close(force=True)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_line_mode_takes_one_command_of_another_approver(shell: Shell) -> None:
     token = add(shell, "bob")

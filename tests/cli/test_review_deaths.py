@@ -219,7 +219,7 @@ def test_a_plan_goes_through_two_revisions_to_approval(world: World) -> None:
         world.check()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("dying", range(len(ANSWERS)))
 def test_the_runtime_dies_before_and_after_each_call(world: World, dying: int) -> None:
     deaths = Deaths(world.proxies[0])
@@ -233,6 +233,7 @@ def test_the_runtime_dies_before_and_after_each_call(world: World, dying: int) -
         assert deaths.left == set()
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("calls", [REVIEWER_DEATHS[i : i + len(ANSWERS)] for i in range(0, len(REVIEWER_DEATHS), 3)])
 def test_the_reviewer_dies_before_and_after_each_call(world: World, calls: list[tuple[str, str]]) -> None:
     deaths = Deaths(world.proxies[1])

@@ -91,6 +91,7 @@ def terminal(command: Sequence[str]) -> Iterator[Terminal]:
         child.close(force=True)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("way", [direct, through_tmux])
 def test_a_row_is_dragged(way: Callable[[Sequence[str], Path], list[str]], tmp_path: Path) -> None:
     if way is through_tmux and shutil.which("tmux") is None:

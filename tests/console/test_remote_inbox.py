@@ -79,6 +79,7 @@ async def told(served: Served, type: str, number: int = 1) -> dict[str, object]:
     return await asyncio.to_thread(served.until, type, number)
 
 
+@pytest.mark.slow
 async def test_a_plan_is_revised_and_approved_over_http(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     there = Place(tmp_path / "there")
     with listening(there) as (served, address):

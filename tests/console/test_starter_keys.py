@@ -47,6 +47,7 @@ async def answered(c: Console) -> list[str]:
     return pressed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.long
 @pytest.mark.parametrize(("number", "most"), [(1, 4), (2, 7), (3, 6)])
 @pytest.mark.parametrize("size", SIZES, ids="{0[0]}x{0[1]}".format)

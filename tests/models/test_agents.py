@@ -194,7 +194,7 @@ def test_a_loop_of_calls_ends(desk: Desk) -> None:
     assert "Enough." in str(done["response"])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("said", "why"),
     [

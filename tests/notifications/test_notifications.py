@@ -75,6 +75,7 @@ def test_mail_goes_by_starttls_with_a_login_from_the_environment(place: Place, t
     assert not [path for path in kept if PASSWORD.encode() in path.read_bytes()]
 
 
+@pytest.mark.slow
 def test_a_target_that_is_down_holds_nothing_up_is_shown_and_told_later(place: Place, hook: Webhook) -> None:
     place.settings(hook.address)
     hook.stop()
@@ -183,6 +184,7 @@ def test_many_that_wait_at_once_are_told_as_one(place: Place, hook: Webhook) -> 
     assert hook.titles == ["7 notifications"]
 
 
+@pytest.mark.slow
 def test_a_variable_that_one_process_lacks_comes_from_the_next(place: Place, hook: Webhook) -> None:
     place.settings(f"{hook.address}/${{HOOK_TOKEN}}")
     place.open()

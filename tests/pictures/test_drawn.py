@@ -30,6 +30,7 @@ async def differing(walk: Walk, language: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the folder that is shown has another name elsewhere")
 @pytest.mark.parametrize(("walk", "language"), WALKED, ids=lambda value: getattr(value, "__name__", value))

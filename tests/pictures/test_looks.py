@@ -13,6 +13,7 @@ from hitl_tui.language import using
 pytestmark = [pytest.mark.long, pytest.mark.timeout(240)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("walk", "language"),
     [

@@ -139,7 +139,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(2)
 @pytest.mark.long
 @pytest.mark.parametrize(("unit", "what"), list(product(HOSTILE, ["plan", "revise"])))
 def test_a_megabyte_is_read_in_part_and_kept_bounded(unit: str, what: str) -> None:

@@ -44,6 +44,7 @@ def test_a_pipe_gets_signs_in_ascii_and_texts_escaped(line: Line) -> None:
     assert code == 0 and "(default: s1, s2, ~)" in out
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_them_too(line: Line) -> None:
     terminal = line.terminal(ASKED)
     shown = terminal.wait("1 needs you . y approve . n reject . /help")

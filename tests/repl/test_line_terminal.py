@@ -122,6 +122,7 @@ def test_ctrl_c_at_a_dumb_terminal_closes_cleanly(line: Line) -> None:
     assert line.pipe("", "--line", "--session", "s1")[0] == 3
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("text", ["hello\r/todo approve\r", "/todo approve\r", "\n/todo approve\n"])
 def test_lines_that_come_all_at_once_are_a_paste_and_nothing_is_sent(line: Line, text: str) -> None:
     terminal = line.terminal(SEARCH)

@@ -209,7 +209,7 @@ def _until(condition: Callable[[], bool], what: str) -> None:
         assert time.monotonic() < give_up, f"it never came to this: {what}"
 
 
-@pytest.mark.sampled(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["먼저 데이터베이스를 백업해 줘", "do the backup first"])
 def test_a_backup_that_is_asked_for_after_the_deletion_was_refused_comes_before_it(tmp_path: Path, said: str) -> None:
     trial = Trial(tmp_path, "cleanup", "en" if said.isascii() else "ko")

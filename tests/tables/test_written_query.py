@@ -89,6 +89,7 @@ def test_nothing_else_can_be_read(folder: Path, sql: str) -> None:
         run_query(sql.format(folder=folder), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize(
     "sql",

@@ -18,6 +18,7 @@ def waits(data: Path) -> bool:
     return bool(shown(data, "s1")["todos"][0]["status"] == "waiting_approval")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "text",
     [

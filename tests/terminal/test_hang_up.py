@@ -27,6 +27,7 @@ def waits_still(data: Path, todo: str) -> None:
     assert found["status"] == "waiting_approval" and not found["error"] and not found["approval"]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("keys", "seen", "typed"),
     [

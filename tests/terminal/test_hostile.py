@@ -102,6 +102,7 @@ def workspace(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.long
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 def test_nothing_hostile_reaches_the_terminal(tmp_path: Path, workspace: Path, size: tuple[int, int]) -> None:

@@ -114,6 +114,7 @@ def in_terminal(*arguments: str, said: Sequence[str] = ()) -> str:
     return written.decode("utf-8")
 
 
+@pytest.mark.slow
 def test_every_command_about_a_hostile_graph_in_a_terminal(tmp_path: Path) -> None:
     work, data = tmp_path / "w", ("--data", str(tmp_path / "d"))
     work.mkdir()

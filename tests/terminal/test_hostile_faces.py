@@ -38,6 +38,7 @@ async def made(data: Path, title: str) -> None:
     file.write_text(json.dumps({**told, "title": title}), encoding="utf-8")
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 async def test_names_of_sessions_and_every_dialog_about_them(tmp_path: Path, size: tuple[int, int]) -> None:
     data = tmp_path / "data"

@@ -13,6 +13,7 @@ from trusting import trust_workspace
 pytestmark = pytest.mark.long
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("options", [(), ("--line",)], ids=["console", "line mode"])
 def test_sigterm_ends_what_runs_and_decides_nothing(tmp_path: Path, options: tuple[str, ...]) -> None:
     workspace, data = tmp_path / "w", tmp_path / "d"

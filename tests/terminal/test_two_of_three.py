@@ -90,6 +90,7 @@ def until(true: Callable[[], object]) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(("name", "says"), CASES)
 def test_a_session_killed_in_the_middle_does_it_once(tmp_path: Path, name: str, says: str) -> None:
     place = Place(tmp_path, name, says)

@@ -81,6 +81,7 @@ def test_a_session_is_one_trace_across_processes(shell: Shell, receiver: Receive
     assert len(receiver.named("session")) == 1, "what arrived isn't sent again"
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_leaves_joins_the_same_trace(shell: Shell, receiver: Receiver) -> None:
     (shell.workspace / "slow.py").write_text(SLOW)
     shell.declare(DECLARED)
