@@ -58,6 +58,11 @@ def passage(text: str, path: str = "law.md", line: int = 1, heading: str = "") -
         ("The fee is capped: 3% must not be exceeded", "max", 3),
         ("한도는 1인당 7만 원이다", "max", 70_000),
         ("5kg 초과 금지", "max", 5),
+        ("a renewal is no longer than 14 days", "max", 14),
+        ("no later than 4 days before the wedding", "min", 4),
+        ("no fewer than 3 days", "min", 3),
+        ("The daily rate never goes above 18 euros", "max", 18),
+        ("하루 최대 요금은 18,000원이다", "max", 18_000),
         ("3월부터 5% 이내", "max", 5),
     ],
 )

@@ -183,6 +183,18 @@ def test_the_figure_that_is_asked_of_last_is_held_against_its_limit() -> None:
     assert analysis.summary.startswith("60 kg is 10 kg above")
 
 
+def test_a_limit_of_something_else_isnt_taken_for_one_only_because_nothing_else_is_there() -> None:
+    rules = documents("# Library\n\nFines: 0.50 euros a day, capped at 15 euros per book.")
+    analysis = analyse("The daily rate of the car park shall be 20 euros. Is that allowed?", rules)
+    assert not analysis.found and "rules-0.md:3" in analysis.not_computed
+
+
+def test_a_share_by_which_a_price_falls_is_held_against_the_limit_of_such_falls() -> None:
+    rules = documents("# Price rules\n\n## Discounts\n\nA discount must not exceed 9% of the list price.")
+    analysis = analyse("Is a 14% discount for the kindergarten ok?", rules)
+    assert analysis.summary == "Fall 14%, limit in the documents 9%: exceeds (rules-0.md:5)"
+
+
 def test_of_several_figures_of_a_kind_none_is_held_against_the_limit_of_another() -> None:
     rules = documents("A taxi costs at most EUR 30.", "A room costs at most EUR 90.")
     analysis = analyse("A taxi for EUR 45 and a room for EUR 80: is that allowed?", rules)

@@ -44,7 +44,7 @@ _MAY = re.compile(
     r"(?:^|[.!?:;]\s)\W*(?:is|are|was|may|can|could|does|do|will|would|should)\b(?!\syou)"
 )
 _LIMIT = re.compile(
-    r"(?i)한도|상한|하한|이내|이하|위반|어긋|(?:규[정칙]|지침|기준)에\s?맞|"
+    r"(?i)한도|상한|하한|이내|이하|위반|어긋|(?:규[정칙]|수칙|지침|기준|약관)에\s?맞|맞는\s?[거건지]|"
     r"\b(?:limits?|caps?|maximum|minimum|allow(?:s|ed|ance)?|permit(?:s|ted)?|within|compl(?:y|ies))\b"
 )
 _OPEN = re.compile(

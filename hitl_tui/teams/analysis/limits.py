@@ -17,8 +17,9 @@ from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.contract import Citation, language_of
 
 MAX_LIMITS, _RATED = 2_000, 50
-_ALIKE, _WORDED, _APART = 0.35, 0.25, 0.05
-"""How alike a question and a limit are at least, also where they share a word; by how much the best is ahead."""
+_ALIKE, _TURNED, _WORDED, _APART = 0.45, 0.35, 0.25, 0.05
+"""How alike a question and a limit are at least, of a rise or a fall, and where they share a word; by how much the best
+is ahead."""
 _SAME = 0.75
 _MAX, _BELOW, _MIN = "max", "below", "min"
 _GAP = r"\s?(?:\([^()\n]{0,20}\)\s?)?(?:의\s)?(?:금액|비율|범위|한도)?[을를의에]?(?:서)?\s?"
@@ -34,11 +35,12 @@ _AFTER = tuple((bound, re.compile(pattern)) for bound, pattern in (
 ))  # fmt: skip
 _BEFORE = tuple((bound, re.compile(f"{pattern}$")) for bound, pattern in (
     (_MAX, r"(?:nobody|no\sone|none)\s(?:[a-z]+\s){1,3}more\sthan\s"),
-    (_MAX, r"(?:at\smost|(?:not|never)\sexceed(?:ing)?|(?:no|not|by)\s(?:more|higher|greater|larger)\sthan|up\sto|"
+    (_MAX, r"(?:at\smost|(?:not|never)\sexceed(?:ing)?|(?:no|not|never|by)\s(?:more|"
+           r"(?!few|low|small|short)[a-z]+er)\sthan|up\sto|"
            r"max(?:imum)?\.?(?:\s(?:of|is))?|capped\sat|cap(?:\s(?:of|is|at))?|limit(?:ed)?(?:\s(?:of|is|at|to))?|"
-           r"ceiling(?:\sof)?|within|not\s(?:above|over|beyond)|"
+           r"ceiling(?:\sof)?|within|(?:not|never)\s(?:[a-z]+\s)?(?:above|over|beyond)|"
            r"(?:limit|cap|maximum|ceiling)\s(?:[a-z]+\s){0,6}(?:is|are)|(?:limit|maximum)\s(?:[a-z]+\s){0,3}[a-z]+:)[\s:]+(?:the\s|an?\s|one\s)?(?:at\smost\s)?"),
-    (_MAX, r"(?:상한|한도|최대|최고)\s?[선액율치]?(?:[은는이가]?\s?(?:연\s)?:?\s?|"
+    (_MAX, r"(?:상한|한도|최대|최고)\s?[선액율치]?(?:[은는이가]?\s?(?:연\s)?:?\s?|\s[가-힣]{1,6}[은는이가]\s|"
            r"[은는이가:]\s?(?:[가-힣]+\s|\d[인명박회일건][가-힣]{0,2}\s){1,3})"),
     (_BELOW, r"(?:below|under|(?<!no\s)less\sthan)\s"),
     (_MIN, r"(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|min(?:imum)?\.?(?:\s(?:of|is))?)[\s:]+"),
@@ -174,7 +176,7 @@ def bound_of(said: str, amount: Amount) -> str:
     if (since := _SINCE.search(left)) and amount.text.endswith(since[1]):  # a range of dates
         return ""
     # What may be done up to 14 days before something has to be at least so long before it.
-    ahead = left.endswith("up to ") and _AHEAD.match(right)
+    ahead = left.endswith(("up to ", "later than ")) and _AHEAD.match(right)
     return _MIN if ahead else next(after, "") or next(before, "")
 
 
@@ -208,10 +210,12 @@ def fitting(
         and (not direction or direction_of(limit.said) == direction)
         and (not timed or _rates(question) <= (_rates(limit.said) or _rates(limit.section)))
     ]  # fmt: skip
-    rated = [(like, _shared(question, one.source.quote), one) for like, one in _likely(question, held, _RATED)]
+    rated = [
+        (like, _shared(question, one.source.quote, direction), one) for like, one in _likely(question, held, _RATED)
+    ]
     # A change is told by its direction; that it is one of the same thing, by a word or by the meaning.
-    least = -1 if direction else _WORDED
-    sure = [row for row in rated if row[0] >= _ALIKE or (row[0] >= least and _shared(question, row[2].said))]
+    alike, least = (_TURNED, -1) if direction else (_ALIKE, _WORDED)
+    sure = [row for row in rated if row[0] >= alike or (row[0] >= least and _shared(question, row[2].said, direction))]
     best = max(sure, key=lambda row: row[0], default=None)
     if best is None:
         return []
@@ -254,12 +258,17 @@ def periods_of(text: str) -> list[tuple[str, ...]]:
     return [_EACH[at][1] for at in sorted(_rates(text))]
 
 
-def _shared(question: str, said: str) -> frozenset[str]:
-    """Return the words of a question that say what it is about and that a sentence has, too, or ones like them."""
+def _shared(question: str, said: str, direction: int) -> frozenset[str]:
+    """Return the words of a question that say what it is about and that a sentence has, too, or ones like them.
+
+    Where something rises or falls, the words for that say nothing of what it is.
+    """
     for amount in reversed(parse_amounts(question)):
         question = f"{question[: amount.start]} {question[amount.end :]}"
     texts = (_ABOUT_LIMITS.sub(" ", text) for text in (question, said))
     asked, told = ([t for t in tokens(text) if t.kind == "word" and not t.filler] for text in texts)
     words = [word for one in told for word in one.forms if len(word) > 1]
     pairs = ((one.text, form, word) for one in asked for form in one.forms for word in words)
-    return frozenset(t for t, form, word in pairs if likeness(form, word) >= _SAME and not direction_of(form))
+    return frozenset(
+        t for t, form, word in pairs if likeness(form, word) >= _SAME and not (direction and direction_of(form))
+    )
