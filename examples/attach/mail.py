@@ -15,7 +15,6 @@ ENGLISH = {
     "sent": "The mail to {to} (“{subject}”) is in outbox/{file}. This example sends nothing.",
     "to": "Not an address: {to}. Whom is this mail for?",
     "none": "No mail was written. {why}",
-    "unknown": "“{said}” is nothing that this example knows: approve, reject, or change the mail and approve it.",
 }
 KOREAN = {
     "mail": "안녕하세요.\n\n{news}\n\n감사합니다.",
@@ -24,10 +23,10 @@ KOREAN = {
     "sent": "{to} 앞으로 쓴 메일(“{subject}”)을 outbox/{file} 파일로 저장했습니다. 이 예제는 실제로 보내지 않습니다.",
     "to": "메일 주소가 아닙니다: {to}. 누구에게 보낼까요?",
     "none": "메일을 쓰지 않았습니다. {why}",
-    "unknown": "“{said}”: 이 예제가 모르는 답입니다. 승인하거나 거절하거나, 메일을 고쳐서 승인하세요.",
 }
 
 
+ACTIONS = ["approve", "edit", "reject"]
 ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[A-Za-z0-9-]+)+", re.ASCII)
 
 
@@ -60,14 +59,10 @@ def ask(state: Mail) -> Mail:
     words, to, text = words_for(state), state["to"], state["text"]
     message, subject = words["ask"], words["subject"]
     while True:
-        asked = {"action": "send_mail", "message": message, "to": to, "subject": subject, "text": text}
+        asked = {"message": message, "to": to, "subject": subject, "text": text, "actions": ACTIONS}
         answer: dict[str, Any] = interrupt(asked)
-        action = answer.get("action")
-        if action == "reject":
+        if answer.get("action") == "reject":
             return {"outcome": words["none"].format(why=answer.get("reason", "")).strip()}
-        if action != "approve":
-            message = words["unknown"].format(said=action)
-            continue
         to, subject, text = (answer.get(name, asked[name]) for name in ("to", "subject", "text"))
         if ADDRESS.fullmatch(to):
             return {"to": to, "subject": subject, "text": text, "outcome": ""}

@@ -304,8 +304,8 @@ class SessionActions:
         elif not decided[-1]:
             decided.pop()
             said = _(
-                "The last decision changed the plan: {session.replay} goes back to before it; "
-                "{plan.undo} on a step in the plan undoes one about that step."
+                "The last decision changed the plan: {session.replay} goes back to before it. "
+                "To undo one about a step instead: {plan.undo} on that step in the plan."
             )
             self._display.say(self._console.keymap.named(said))
         elif await self._undo(handle, decided[-1]):

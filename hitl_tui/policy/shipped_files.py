@@ -16,7 +16,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "attach": {
             "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",
-            "mail.py": "23a411bd299e1487a1c624fea582d3cb3da29b1ad53bc322e3392952031b0858",
+            "mail.py": "b75583b349ade06304ed535b5257b1b08120c17d72e74ab6809afa1f4a0593d4",
         },
         "cleanup": {
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",

@@ -586,10 +586,13 @@ def language_of(text: str) -> str:
 
 
 def quoted(text: str, limit: int) -> str:
-    """Return a quotation as Markdown, at most `limit` characters of it, its lines kept."""
+    """Return a quotation as Markdown, its lines kept: at most `limit` characters, to a sentence's or word's end."""
     text = text.strip("\n")
     if len(text) > limit:
-        text = text[: limit - 1].rstrip() + "…"
+        text = text[: limit - 1]
+        sentence, word = max(text.rfind("\n"), text.rfind(". ") + 1), text.rfind(" ")
+        end = sentence if sentence > limit // 2 else word if word > limit // 2 else len(text)
+        text = text[:end].rstrip() + ("\n…" if text[end : end + 1] == "\n" else " …" if end < len(text) else "…")
     return "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 

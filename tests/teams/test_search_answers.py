@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hitl_tui.extraction.markup import line_blocks
+from hitl_tui.teams.contract import quoted
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.listing import Listed
 from hitl_tui.teams.search.passage_search import Passage, SearchHits
@@ -473,3 +474,17 @@ def test_what_lacks_a_good_part_of_what_is_asked_is_merely_near(
         index.refresh(root)
         hits = index.query(question)
     assert hits.passages and hits.weak is weak
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("One sentence here. Another that goes on. A third", "> One sentence here. Another that goes on. …"),
+        ("word " * 20, "> " + "word " * 8 + "…"),
+        ("x" * 60, "> " + "x" * 43 + "…"),
+        ("a line with some words\na second line\na third line", "> a line with some words\n> a second line\n> …"),
+        ("short", "> short"),
+    ],
+)
+def test_a_quotation_ends_where_a_sentence_or_a_word_does(text: str, shown: str) -> None:
+    assert quoted(text, 44) == shown

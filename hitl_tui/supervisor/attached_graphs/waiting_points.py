@@ -190,6 +190,8 @@ def question_for(asked: Asked, at: str) -> dict[str, Any]:
 def again(asked: Asked) -> list[str]:
     """Return what runs again of an interrupt's own nodes when it is answered, a line each, from the node outward.
 
+    A node that does nothing but ask does nothing again.
+
     What waits beside it changes with every answer: `Question.again` adds it when it is shown.
     """
     lines: list[str] = []
@@ -197,8 +199,8 @@ def again(asked: Asked) -> list[str]:
     for depth in range(len(path), 0, -1):
         place = " → ".join(path[:depth])
         if asked.levels[depth - 1].asks:
-            lines.append(Message("`{}` does nothing but ask: nothing happens a second time", place))
-        elif asked.levels[depth - 1].whole:
+            continue
+        if asked.levels[depth - 1].whole:
             lines.append(
                 Message(
                     "What comes after your answer happens once; what `{}` did before it asked is done a second time",

@@ -30,7 +30,7 @@ _FENCE = re.compile(r"\s*(?:`{3}|~{3})(\s*\S)?")
 _CODE = re.compile(r"[{}=$]|\(\)|(?<!\S)--?\w")
 _SPAN = re.compile(r"`[^`]*`")
 _FIELDS = re.compile(r"\s*(?:- )?[\w-]+(?::|\s?=)(?: .*)?\n\s*[\w-]+(?::|\s?=)(?: |$)")
-_QUOTE, _FAR = 400, 240
+_QUOTE, _FAR = 600, 240
 _ENGLISH = {
     "nearest": "No sure answer was found in the {searched} searched.",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
