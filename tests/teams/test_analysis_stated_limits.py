@@ -160,6 +160,7 @@ def test_a_limit_that_is_stated_and_stands_in_a_document_is_quoted_from_there() 
     [
         "The dean wants overheads of 22%. Is that allowed?\ncompare the 22% with the limit in the rules",
         "담보 인정 비율 75%가 가능해?\n75%를 한도와 비교",
+        "연체 이자율 15%는 지침의 한도 안이야?\n15%를 대출 지침의 연체 이자율 한도와 비교",
         "연체 이자율 15%를 받아도 돼?\n15%를 한도와 비교해서 차이를 계산",
     ],
 )
@@ -193,6 +194,18 @@ def test_a_share_by_which_a_price_falls_is_held_against_the_limit_of_such_falls(
     rules = documents("# Price rules\n\n## Discounts\n\nA discount must not exceed 9% of the list price.")
     analysis = analyse("Is a 14% discount for the kindergarten ok?", rules)
     assert analysis.summary == "Fall 14%, limit in the documents 9%: exceeds (rules-0.md:5)"
+
+
+@pytest.mark.parametrize(
+    ("question", "rule"),
+    [
+        ("A down payment of 30% of the list price: is that allowed?", "A rebate must not exceed 9% of the list price."),
+        ("판매 가격의 계약금 30%는 규정에 맞아?", "사은품은 판매 가격의 9%를 넘을 수 없다."),
+    ],
+)
+def test_a_limit_of_another_share_of_the_same_isnt_taken(question: str, rule: str) -> None:
+    analysis = analyse(question, documents(rule))
+    assert not analysis.found and "rules-0.md:1" in analysis.not_computed
 
 
 def test_of_several_figures_of_a_kind_none_is_held_against_the_limit_of_another() -> None:

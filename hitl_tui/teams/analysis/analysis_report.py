@@ -24,11 +24,8 @@ def brief(analysis: Analysis) -> Brief:
     numbered = _numbered(analysis.steps, language)
     if not told:  # no limit was there to hold the figures against: they are the outcome
         told, numbered = numbered, []
-    statement = say(
-        language,
-        "찾은 구절과 계산이며 의견이나 자문이 아닙니다.",
-        "Passages found and arithmetic done; this is not an opinion or advice.",
-    )
+    english = "Passages found and arithmetic done; this is not an opinion or advice."
+    statement = say(language, "찾은 구절과 계산이며 의견이나 자문이 아닙니다.", english)
     told += [_finding(insight, language) for insight in analysis.insights]  # such as a condition of the limit
     title = say(language, "계산", "Computation")
     blocks = (Block(f"**{title}**\n\n" + "\n".join(numbered)),) if numbered else ()

@@ -83,6 +83,7 @@ _ABOUT_LIMITS = re.compile(
 )
 """Words of any limit, which tell none from another."""
 _SINCE, _AHEAD = re.compile(r"\d\s?(\D{1,3})부터\s?$"), re.compile(r"\s(?:before|ahead|prior|in\sadvance)\b")
+_CALLED = re.compile(r"\b[a-z]+\sof\s$|(?<![가-힣])[가-힣]+(?<![을를은는이가에]) $", re.IGNORECASE)
 _LEAST = re.compile(r"하한|최소|\bmin", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 _SENTENCE_END = re.compile(
@@ -216,6 +217,8 @@ def fitting(
     # A change is told by its direction; that it is one of the same thing, by a word or by the meaning.
     alike, least = (_TURNED, -1) if direction else (_ALIKE, _WORDED)
     sure = [row for row in rated if row[0] >= alike or (row[0] >= least and _shared(question, row[2].said, direction))]
+    if not direction and (called := _called(question, kind)):
+        sure = [row for row in sure if _shared(called, row[2].said, 0)]
     best = max(sure, key=lambda row: row[0], default=None)
     if best is None:
         return []
@@ -256,6 +259,13 @@ def _rates(text: str) -> set[int]:
 def periods_of(text: str) -> list[tuple[str, ...]]:
     """Return the periods that a limit is for, each as what columns of them are called."""
     return [_EACH[at][1] for at in sorted(_rates(text))]
+
+
+def _called(question: str, kind: tuple[str, str]) -> str:
+    """Return what a question calls its figures of a kind, as in "a deposit of 20%"; empty where that says nothing."""
+    before = (question[: amount.start] for amount in parse_amounts(question) if amount.of == kind)
+    called = " ".join(match[0] for text in before if (match := _CALLED.search(text)))
+    return called if _shared(called, called, 0) else ""
 
 
 def _shared(question: str, said: str, direction: int) -> frozenset[str]:

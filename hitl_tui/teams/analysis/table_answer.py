@@ -253,11 +253,8 @@ def _span(query: TableQuery, table: Table, result: Result, language: str) -> str
     values = [Fraction(str(row[place])) for row in result.rows if row[place] is not None]
     mean, low, high = (shown(float(v), column, language) for v in (sum(values) / len(values), min(values), max(values)))
     name = query.measure
-    return say(
-        language,
-        f"{name} 평균 {mean}, 최소 {low}, 최대 {high}; ",
-        f"{name}: mean {mean}, lowest {low}, highest {high}; ",
-    )
+    english = f"{name}: mean {mean}, lowest {low}, highest {high}; "
+    return say(language, f"{name} 평균 {mean}, 최소 {low}, 최대 {high}; ", english)
 
 
 def shown(value: Any, column: Column | None, language: str) -> str:
