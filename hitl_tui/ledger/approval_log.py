@@ -104,8 +104,8 @@ REOPENED = "reopened"
 EDITED = "edited"
 """Another input of a step was asked for; what is decided from then on is about that."""
 _LONGEST, _TASK = 200, "task"
-_VERDICTS = frozenset({"action", "type", "verdict"})
-"""Fields of an answer that say again what was decided."""
+_SAID_ANYWAY = frozenset({"accept", "approve", "edit", "ignore", "reject", "respond", "response"})
+"""Values of an answer that say again what was decided."""
 _MADE = frozenset({"argv", "programs", "preview", "exit_codes", "timeout"})
 """Arguments that follow from the others, or from files."""
 _BY_HAND: Mapping[str, Verdict] = MappingProxyType(
@@ -231,7 +231,7 @@ def _answer(given: Json, asked: Json) -> str:
     if not isinstance(given, Mapping) or not isinstance(asked, Mapping):
         return clip(canonical(given).decode(), _LONGEST)
     known, said = input_values(asked, ""), input_values(given, "")
-    changes = [change for change in input_changes(known, {**known, **said}) if change[0] not in _VERDICTS]
+    changes = [change for change in input_changes(known, {**known, **said}) if change[2] not in _SAID_ANYWAY]
     return "; ".join(f"{name}: {was} → {becomes}" if was else f"{name}: {becomes}" for name, was, becomes in changes)
 
 

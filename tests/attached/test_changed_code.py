@@ -143,7 +143,8 @@ async def test_code_that_changed_while_it_was_asked_about_is_asked_anew(tmp_path
         arguments = first.view.request.subject["arguments"]
         assert sorted(arguments["programs"]) == [".", "mail_agent.py", "mail_sender.py"]
         rows = [row.text for row in input_rows(arguments, "", "")]
-        assert f"mail_sender.py · sha256 {arguments['programs']['mail_sender.py'][:12]}" in "\n".join(map(str, rows))
+        known = arguments["programs"]["mail_sender.py"][:12]
+        assert f"mail_sender.py as it is now · sha256 {known}" in "\n".join(map(str, rows))
         d.sends("second")
         with pytest.raises(Refused, match=r"^mail_sender\.py changed since you were asked") as refused:
             await d.handler.decide(first, Verdict.APPROVE)

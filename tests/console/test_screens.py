@@ -197,7 +197,7 @@ async def test_any_size_shows_something(tmp_path: Path) -> None:
 
 
 async def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
-    query = "[bold red]cap[/] [@click=app.quit]here[/] \u202eevil\u200b 5 percent"
+    query = "[bold red]cap[/] [@click=app.quit]here[/] \u202eevil\u200b"
     async with console(tmp_path, EXAMPLE, query=query) as c:
         await c.asked()
         shown = "\n".join(row.text.plain for row in c.panel.query_one(Rows).rows)

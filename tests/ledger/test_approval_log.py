@@ -26,6 +26,7 @@ MAIL = {"action": "send_mail", "to": "ann@example.com", "text": "See you on Frid
             "text: See you on Friday → On Monday",
         ),
         (MAIL, Verdict.APPROVE, {**MAIL, "action": "approve"}, ""),
+        (MAIL, Verdict.RESPOND, {"action": "hold it"}, "action: send_mail → hold it"),
         (MAIL, Verdict.REJECT, {"action": "reject", "reason": "Too late"}, "reason: Too late"),
         ("Which day?", Verdict.RESPOND, "Monday", "Monday"),
         ("Which days?", Verdict.RESPOND, ["Monday"], '["Monday"]'),
