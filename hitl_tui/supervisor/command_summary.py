@@ -34,7 +34,7 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "greater": "{label}: {before} before, {after} now: {apart} more",
             "about": "about {apart}",
             "same": "unchanged: {labels}",
-            "besides": "printed besides: {labels}",
+            "besides": "also printed: {labels}",
             "others": "{count:,} more figures changed",
             "gone": "and {count:,} more",
             "earlier": "{command}, before you went back",

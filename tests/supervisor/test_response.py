@@ -292,7 +292,7 @@ def test_what_commands_did_and_measured_comes_first_with_the_rules_that_were_ask
     assert "- `clean`: deleted 14 files in `srv/log`\n" in answer
     assert "- `verify`: compared with `measure`\n  - `srv/log`: 4.0M before, 780K now: about 3.2M less\n" in answer
     assert "  - unchanged: `srv/app` (300K)\n" in answer
-    besides = "  - printed besides: `total` (1.1M)\n"
+    besides = "  - also printed: `total` (1.1M)\n"
     assert besides in answer
     assert "total" not in answer.replace(besides, ""), "a total of other folders is no earlier size of this one"
     assert "`rules.md:3` Rules\n\n> Storage is limited to at most 100 GB" in answer
