@@ -28,7 +28,6 @@ from benchmarks import common
 from benchmarks.common import Figures, ms, show, size
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.ledger.records import Closing
-from hitl_tui.ledger.sqlite_database import Database
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.supervisor.session import Session
@@ -66,8 +65,8 @@ SHAPES: Mapping[str, Callable[[int], list[list[int]]]] = {"chains": chains, "lay
 class StampedLedger(SqliteLedger):
     """A ledger that notes when an event was in the inbox."""
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
         self.posted: dict[int, tuple[str, float]] = {}
 
     async def post(
