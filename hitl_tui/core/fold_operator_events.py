@@ -332,7 +332,8 @@ def edit(draft: Draft, event: Event) -> None:
 
 def _short_values(arguments: JsonObject) -> dict[str, Json]:
     """Return the arguments that are kept of an input that is edited: what a line can say."""
-    return {n: v for n, v in arguments.items() if not isinstance(v, dict | list) and len(str(v)) <= _LONGEST_KEPT}
+    long = dict | list if "argv" in arguments else dict  # a command's lists follow from its parameters
+    return {n: v for n, v in arguments.items() if not isinstance(v, long) and len(str(v)) <= _LONGEST_KEPT}
 
 
 def _with_input(todo: SupervisorTodo, given: Mapping[str, Any]) -> SupervisorTodo:

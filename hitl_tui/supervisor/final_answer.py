@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TypedDict, cast
 
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.question_field import question_of
@@ -287,13 +287,17 @@ def _changed(todo: SupervisorTodo, words: Mapping[str, str], path: Sequence[str]
     planned = todo.metadata.get("planned", {})
     changes = [
         words["planned"].format(
-            words.get(f"argument {name}", name), clip(str(todo.arguments.get(name))), clip(str(was))
+            words.get(f"argument {name}", name), clip(_listed_out(todo.arguments.get(name))), clip(_listed_out(was))
         )
         for name, was in planned.items()
         if name not in path[:1]
     ]
     asked = _asked(todo, path) if not changes or not planned.keys().isdisjoint(path[:1]) else ""
     return ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, changes)])
+
+
+def _listed_out(value: Json) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def _asked(todo: SupervisorTodo, path: Sequence[str]) -> str:

@@ -43,7 +43,7 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
         *_beside(decision, by if nobody else ""),
     ]
     if answer := str(decision.get("answer", "")):
-        parts.append(one_line(in_line(answer), _ANSWER))
+        parts.append(one_line(in_line(" ".join(answer.split())), _ANSWER))
     if why and why not in answer and why != DEFAULT_SKIP_REASON and decision["verdict"] != EDITED:
         parts.append(f"“{in_line(translate(why))}”")
     session = [in_line(str(decision["session"]))] if "session" in decision else []

@@ -893,6 +893,9 @@ def test_an_edit_keeps_what_was_planned_until_it_is_that_again() -> None:
         arguments = {"query": "x", "documents": ["."], **limit}
         table.take(on(EventKind.EDIT, "todo_001", arguments=arguments, risk="low"))
         assert table.todo("todo_001").metadata["planned"] == planned
+    arguments = {"query": "x", "documents": ["a.md", "b.md"], "limit": 8}
+    table.take(on(EventKind.EDIT, "todo_001", arguments=arguments, risk="low"))
+    assert table.todo("todo_001").metadata["planned"] == {"documents": ["."]}
 
 
 def test_a_name_that_says_with_what_a_command_runs_says_so_after_an_edit() -> None:

@@ -434,6 +434,13 @@ def test_an_edited_step_says_what_was_edited() -> None:
     edited = todo(1, arguments=asked, metadata={"edited_by": "ann", "planned": {"limit": 8}})
     text = compose("What is the cap?", "en", [edited], {"todo_001": {"text": "It is 5 percent."}}, asks=ASKS).text
     assert "001 ran with an input that was edited: limit 5, not 8\n" in text
+    narrowed = todo(
+        1,
+        arguments={**asked, "documents": ["a.md", "b.md"]},
+        metadata={"edited_by": "ann", "planned": {"documents": ["."]}},
+    )
+    text = compose("What is the cap?", "en", [narrowed], {"todo_001": {"text": "It is 5 percent."}}, asks=ASKS).text
+    assert "001 ran with an input that was edited: documents a.md, b.md, not .\n" in text
     moved = {"path": "reports/lease.md"}
     planned = {"path": f"reports/{'the-landlord-wants-' * 6}.md"}
     edited = todo(1, arguments=moved, metadata={"edited_by": "ann", "planned": planned})
