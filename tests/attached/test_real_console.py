@@ -179,7 +179,7 @@ def more(after: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
     return {what: n - before.get(what, 0) for what, n in after.items() if n != before.get(what, 0)}
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @each_first()
 def test_a_graph_is_answered_by_keyboard_killed_within_a_node_restored_and_finished(
     ready: Place, case: Case, monkeypatch: pytest.MonkeyPatch
