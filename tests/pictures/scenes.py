@@ -27,10 +27,12 @@ from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.screens.store_screen import StoreScreen
 from hitl_tui.console.store_app import StoreApp
+from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.threads.thread_store import open_store
 from hitl_tui.wording.evidence_rows import awaits_preview
+from hitl_tui.wording.status_words import number_of
 from hitl_tui.wording.subject_rows import command_line
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -279,6 +281,8 @@ async def kinds(root: Path, language: str) -> Screens:
             await c.asked(number)
         one, two, note, both = (q.todo_id for q in c.panel.questions)
         await c.until(lambda: not any(map(awaits_preview, c.panel.questions)), "the previews")
+        stream = c.session.query_one(StreamPane)
+        await c.until(lambda: any(f" {number_of(both)} " in line for line in stream.lines), "the last line")
         await c.send("/clear")  # how many lines were streamed differs with what happened at once
         await c.to_question()
         c.panel.select(both)
