@@ -17,6 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TypeGuard
 
+from hitl_tui.config.figure_limits import FigureLimit
 from hitl_tui.config.problems import LARGE, Problem, described, nearest, quoted
 from hitl_tui.core.errors import BadInput, MissingInput, UnknownName
 from hitl_tui.core.messages import Message
@@ -240,6 +241,7 @@ class CommandDeclaration:
         optional: a failure skips the step instead of blocking what depends on it.
         description: for a person, and for a planner.
         titles: what its steps are called, by language; where none is given its name.
+        expect: limits of figures that it prints, by what these are called there.
         folder: absolute path of the workspace it is declared in; empty where that isn't known.
         pins: patterns of files that an approval of it doesn't bind, the workspace's own among them.
     """
@@ -257,6 +259,7 @@ class CommandDeclaration:
     folder: str = ""
     pins: tuple[str, ...] = ()
     titles: Mapping[str, str] = field(default_factory=dict)
+    expect: Mapping[str, FigureLimit] = field(default_factory=dict)
 
     def expand(self, parameters: Mapping[str, object]) -> Expanded:
         """Return the argument vectors for these parameters.

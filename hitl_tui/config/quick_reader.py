@@ -19,6 +19,7 @@ from hitl_tui.config.declared_commands import (
     parameter_problems,
     path_problem,
 )
+from hitl_tui.config.figure_limits import figure_name_problem, parse_limit
 from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.workspace import (
     LONGEST_DURATION,
@@ -80,6 +81,7 @@ def _command(name: str, said: Mapping[str, Any], pins: list[str]) -> CommandDecl
         exit_codes=tuple(said.get("exit_codes", [0])),
         description=said.get("description", ""),
         titles={language: title for language, title in said.get("titles", {}).items() if title.strip()},
+        expect=said.get("expect", {}),
         pins=tuple(dict.fromkeys((*pins, *said.get("pins", {}).get("exclude", ())))),
     )
 
@@ -242,6 +244,7 @@ _COMMAND = _table(
         "risk": _RISK,
         "timeout": _duration,
         "exit_codes": _list(_whole(0, 255), least=1),
+        "expect": _named(lambda name: not figure_name_problem(name), parse_limit),
         "pins": _PINS,
     },
     "run",

@@ -38,6 +38,7 @@ from hitl_tui.config.declared_commands import (
 )
 from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password
 from hitl_tui.config.declared_tools import DEFAULT_TIMEOUT, ToolDeclaration, server_problems, target_problems
+from hitl_tui.config.figure_limits import FigureLimit, figure_name_problem, parse_limit
 from hitl_tui.config.model_settings import ModelSettings, Prices, name_problem
 from hitl_tui.config.model_settings import address_problem as server_address_problem
 from hitl_tui.config.notify_settings import NotifySettings, address_problem
@@ -188,6 +189,19 @@ def _parameter_name(value: str) -> str:
     return value
 
 
+def _figure_name(value: str) -> str:
+    if problem := figure_name_problem(value):
+        raise wrong(Problem((), problem))
+    return value
+
+
+def _figure_limit(value: object) -> FigureLimit:
+    try:
+        return parse_limit(value)
+    except ValueError as error:
+        raise wrong(Problem((), error.args[0])) from error
+
+
 def _environment_name(value: str) -> str:
     if not ENVIRONMENT_NAME.fullmatch(value):
         raise wrong(Problem((), Message("must be the name of an environment variable, but it is {}", quoted(value))))
@@ -205,6 +219,8 @@ StoreAddress = Annotated[str, AfterValidator(_store)]
 Server = Annotated[tuple[str, ...], PlainValidator(_server)]
 CommandName = Annotated[str, AfterValidator(_command_name)]
 ParameterName = Annotated[str, AfterValidator(_parameter_name)]
+FigureName = Annotated[str, AfterValidator(_figure_name)]
+Limit = Annotated[FigureLimit, PlainValidator(_figure_limit)]
 EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
 
 
@@ -340,6 +356,7 @@ class _Command(_Section):
     idempotent: bool = False
     optional: bool = False
     exit_codes: Annotated[list[Annotated[int, Field(ge=0, le=255)]], Field(min_length=1)] = [0]
+    expect: dict[FigureName, Limit] = {}
     pins: _Pins = _Pins()
 
     @model_validator(mode="after")
@@ -364,6 +381,7 @@ class _Command(_Section):
             optional=self.optional,
             description=self.description,
             titles={language: title for language, title in self.titles.items() if title.strip()},
+            expect=self.expect,
             pins=pins.and_those_of(self.pins),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Required, TypeAlias, TypedDict
+from typing import Any, NotRequired, Required, TypeAlias, TypedDict
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """Any JSON value: what comes from outside is one until somebody looks."""
@@ -36,12 +36,16 @@ class Approval(TypedDict, total=False):
 
 
 class ResultReference(TypedDict, total=False):
-    """A reference to the result of a TODO: its digest, and what lists show of it."""
+    """A reference to the result of a TODO: its digest, and what lists show of it.
+
+    `missed` says what came out otherwise than was expected, and is there where something was.
+    """
 
     digest: str
     summary: str
     found: bool
     files: Sequence[str]
+    missed: Sequence[str]
 
 
 class InterruptAnswer(TypedDict, total=False):
@@ -390,11 +394,14 @@ class DependencyStatus(TypedDict):
 
 
 class EarlierResult(TypedDict):
-    """What a step before found, in a line; `found` is False where it found nothing."""
+    """What a step before found, in a line; `found` is False where it found nothing, `missed` True where it is expected
+    to be otherwise.
+    """
 
     id: str
     summary: str
     found: bool
+    missed: NotRequired[bool]
 
 
 class StepShown(TypedDict, total=False):

@@ -19,6 +19,9 @@ from hitl_tui.core.todos import Priority, SupervisorTodo
 
 OPEN, RUNNING, APPROVED, MANUAL = "open", "running", "approved", "manual"
 """Groups of TODOs: not at rest; in progress; approved and not begun; written by a person and not begun, or failed."""
+MEASURED, MISSED = "measured", "missed"
+"""Completed with a result that something was expected of; and those of which that didn't come true."""
+_ALL = (OPEN, RUNNING, APPROVED, MANUAL, MEASURED, MISSED)
 
 _RESTING = frozenset({"completed", "failed", "skipped", "blocked"})
 _WEIGHTS = {priority.value: priority.weight for priority in Priority}
@@ -49,7 +52,7 @@ class PlanIndex:
     def of(cls, todos: Mapping[str, TodoState]) -> PlanIndex:
         """Return the index of a plan, made from its beginning."""
         places = {todo_id: place for place, todo_id in enumerate(todos)}
-        groups: dict[str, set[str]] = {OPEN: set(), RUNNING: set(), APPROVED: set(), MANUAL: set()}
+        groups: dict[str, set[str]] = {name: set() for name in _ALL}
         users: dict[str, set[str]] = {}
         turns: list[Turn] = []
         for todo_id, todo in todos.items():
@@ -165,6 +168,8 @@ def _groups(todo: TodoState | None) -> frozenset[str]:
         found.add(APPROVED)
     if status in ("pending", "waiting_approval", "failed") and "manual" in todo.get("metadata", ()):
         found.add(MANUAL)
+    if status == "completed" and (missed := (todo.get("result") or {}).get("missed")) is not None:
+        found.update((MEASURED, MISSED) if missed else (MEASURED,))
     return frozenset(found)
 
 

@@ -6,7 +6,7 @@ apart. Times are missing here: whoever opens the request adds them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -31,13 +31,16 @@ from hitl_tui.core.json_types import (
     Interrupt,
     ProposalState,
     ProposedChange,
+    ResultReference,
     RunBefore,
     StepNamed,
     Subject,
     TodoState,
 )
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, next_ids
+from hitl_tui.core.plan_index import MEASURED, MISSED
 from hitl_tui.core.policy import Facts, Judgement, Of, Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -155,7 +158,31 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
         about["changed"] = list(todo.metadata["changed"])
     if results := _results(draft, todo):
         about["results"] = results
+    about["notes"] += _missed(draft, {result["id"] for result in results})
     return about
+
+
+_MOST_MISSED = 3
+"""Steps that a question names as not as expected, the last ones."""
+
+
+def _missed(draft: Draft, shown: Collection[str]) -> list[str]:
+    """Return which results aren't what was expected of them; what was measured again counts as it is now.
+
+    Args:
+        draft: the plan, of which only what stood on its board counts.
+        shown: ids of the steps whose results stand beside the question.
+    """
+    groups = draft.board.index.groups
+    if not groups[MISSED]:
+        return []
+    measured = sorted(map(draft.get, groups[MEASURED] & set(draft)), key=lambda todo: (todo.completed_at, todo.rank))
+    last = {digest([todo.agent_name, todo.arguments.get("argv", todo.id)]): todo for todo in measured}
+    wrong = [(todo, said) for todo in last.values() for said in (todo.result or {}).get("missed", ())]
+    said: list[str] = [
+        Message("{} isn't as expected: {}", step_name(todo.id), text) for todo, text in wrong if todo.id not in shown
+    ]
+    return said[-_MOST_MISSED:]
 
 
 def _ran_before(todo: SupervisorTodo) -> RunBefore:
@@ -171,11 +198,15 @@ def _results(draft: Draft, todo: SupervisorTodo) -> list[EarlierResult]:
     """Return what the steps that a TODO works from or comes after found, in plan order."""
     before = sorted({*inputs_of(todo), *todo.dependencies} & set(draft), key=lambda i: draft.get(i).rank)
     found = [(i, draft.get(i).result) for i in before]
-    return [
-        {"id": i, "summary": result.get("summary", ""), "found": bool(result.get("found", True))}
-        for i, result in found
-        if result is not None
-    ]
+    return [_earlier_result(i, result) for i, result in found if result is not None]
+
+
+def _earlier_result(todo_id: str, result: ResultReference) -> EarlierResult:
+    found = bool(result.get("found", True))
+    earlier: EarlierResult = {"id": todo_id, "summary": result.get("summary", ""), "found": found}
+    if result.get("missed"):
+        earlier["missed"] = True
+    return earlier
 
 
 def _request(

@@ -37,7 +37,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "ops": {
             "README.md": "920f4867e5ee25c456b5b31fa1cda8489962cdc88655845ce8f37420106ae422",
-            "hitl.toml": "5229d0ee72caf65f263458ba95b5e5ff228b7e24e0823db5862ed09b947062a4",
+            "hitl.toml": "2a55598ce7bec830d0974e69a37f2e2adb088277f1dc5573005188e0dd782631",
             "runbook-ko.md": "4ad54faada91ef3a205a38343c06f2a9a75a4105baac6fe281c87b684c6c1d7d",
             "runbook.md": "55a1bd1936333dcf1fccb32fa401262da09b1a7698dd4909cbddc206dc3c1dbb",
             "sandbox.toml": "22ff433147d91cb127898394032618bbff57944926467697c13fa4d4f63eeffd",

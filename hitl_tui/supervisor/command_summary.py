@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from hitl_tui.core.names import clip, step_name
+from hitl_tui.core.safe_markdown import literal
 from hitl_tui.teams.printed_deletions import deleted, deletion
 from hitl_tui.teams.printed_figures import Difference, Figure, Run, differences, figures
 
@@ -80,6 +81,7 @@ def told(runs: Sequence[Run], language: str, earlier: Collection[str] = ()) -> s
     for run in runs:
         apart = [difference for difference in found if difference.later == run.todo_id]
         said, under = _of_run(run, apart, runs, language)
+        under = [*map(literal, run.met), *under]
         command = words["earlier"] if run.todo_id in earlier else "{command}"
         lines.append(f"- {command.format(command=code(run.command))}: {said}")
         lines += [f"  - {line}" for line in under]
@@ -90,6 +92,7 @@ def lines_of_run(run: Run, language: str) -> list[str]:
     """Return a Markdown list of what one command did by itself, with the names of what it deleted."""
     words = WORDS.get(language, WORDS["en"])
     said, under = _of_run(run, (), (run,), language)
+    under = [*map(literal, (*run.missed, *run.met)), *under]
     gone = sorted(deleted(run) or ())
     if len(gone) > 1:
         under = [code(path) for path in gone[:_MOST_GONE]]
@@ -101,7 +104,9 @@ def lines_of_run(run: Run, language: str) -> list[str]:
 def in_short(runs: Sequence[Run], language: str) -> list[str]:
     """Return what was deleted and what changed, or else what the last command printed first, without markup."""
     words = WORDS.get(language, WORDS["en"])
-    said = [f"{run.command}: {gone}" for run in runs if (gone := deletion(run, language, plain))]
+    said = [f"{run.command}: {text}" for run in runs for text in run.missed]
+    said += [f"{run.command}: {gone}" for run in runs if (gone := deletion(run, language, plain))]
+    said += [f"{run.command}: {text}" for run in runs for text in run.met]
     said += [_difference(d, words, plain) for d in differences(runs) if d.changed][:2]
     last = runs[-1]
     if not said and last.lines and not last.by_hand:
@@ -119,7 +124,7 @@ def _of_run(run: Run, apart: Sequence[Difference], runs: Sequence[Run], language
     if apart:
         earlier = dict.fromkeys(d.earlier for d in apart)
         names = ", ".join(code(r.command) for r in runs if r.todo_id in earlier)
-        told = {d.after.label for d in apart}
+        told = {*run.judged, *(d.after.label for d in apart)}
         others = [_figure(one) for label, one in figures(run.output).items() if label not in told]
         besides = [words["besides"].format(labels=", ".join(others[:_MOST]))] if others else []
         return words["compared"].format(before=names), [*_differences(apart, words), *besides]

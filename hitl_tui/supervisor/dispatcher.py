@@ -593,12 +593,15 @@ class LocalDispatcher:
         await self._tell(spec, f"run:{spec.run_id}:finished", EventKind.FINISHED, data)
 
     async def _reference(self, result: TeamResult) -> ResultReference:
-        return {
+        reference: ResultReference = {
             "digest": await self._services.artifacts.put(result.to_dict()),
             "summary": clip(result.summary or first_words(result.text), 200),
             "found": result.found,
             "files": list(result.files),
         }
+        if result.missed is not None:
+            reference["missed"] = [clip(said, 200) for said in result.missed]
+        return reference
 
 
 def _as_result(failure: TeamFailure) -> TeamResult:

@@ -131,6 +131,7 @@ class ResultData(TypedDict, total=False):
     files: Sequence[str]
     summary: str
     found: bool
+    missed: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,9 +245,9 @@ def compose(
     answer = (
         _answer(parts, words, deeds, among, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
     )
-    # What isn't done at all, and what was asked for last and isn't there, come before what there is.
+    # What isn't as expected or not done at all, and what was asked for last and isn't there, come before the rest.
     edited = [t for t in done if t.metadata.get("edited_by") and t.id not in runs]
-    answer = "\n\n".join([*above, *_edited(edited, words, asks), *refused, answer])
+    answer = "\n\n".join([*_missed(done, results), *above, *_edited(edited, words, asks), *refused, answer])
     stated = {text for _, part in parts for text in part.split("\n\n")} | {*refused}
     began = min((one.todo.created_at for one in newest), default="")
     resting = [one for one in said if not among or one.todo.created_at >= began]
@@ -268,6 +269,15 @@ def compose(
         outcome=_outcome(todos),
         remarks=tuple(remarks),
     )
+
+
+def _missed(done: Sequence[SupervisorTodo], results: Mapping[str, ResultData]) -> Iterator[str]:
+    """Yield which results aren't what was expected of them; what was measured again counts as it was last."""
+    as_it_ran = sorted((todo for todo in done if todo.id in results), key=lambda todo: todo.completed_at)
+    last = {str([todo.agent_name, todo.arguments.get("argv", todo.id)]): todo for todo in as_it_ran}
+    for todo in last.values():
+        for said in results[todo.id].get("missed") or ():
+            yield f"**{step_name(todo.id)} {literal(todo.name)}: {literal(said)}**"
 
 
 def _edited(

@@ -112,6 +112,8 @@ class TeamResult:
         files: workspace-relative paths of files the team wrote.
         summary: one line, at most some 200 characters; made from `text` when empty.
         found: False when the team looked and found nothing to say.
+        missed: what came out otherwise than was expected, a line each; None where nothing was. The step is done all
+            the same: the next question and the answer say it.
     """
 
     text: str
@@ -120,6 +122,7 @@ class TeamResult:
     files: tuple[str, ...] = ()
     summary: str = ""
     found: bool = True
+    missed: tuple[str, ...] | None = None
 
     def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values; `from_dict` gives back an equal result."""
@@ -130,6 +133,7 @@ class TeamResult:
             "files": list(self.files),
             "summary": self.summary,
             "found": self.found,
+            **({} if self.missed is None else {"missed": list(self.missed)}),
         }
 
     @classmethod
@@ -142,6 +146,7 @@ class TeamResult:
             files=tuple(str(f) for f in data.get("files", ())),
             summary=str(data.get("summary", "")),
             found=bool(data.get("found", True)),
+            missed=None if data.get("missed") is None else tuple(str(m) for m in data["missed"]),
         )
 
 

@@ -8,14 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from hitl_tui.config.figure_limits import DATA_POWERS, PERCENT, unit_letter
 from hitl_tui.teams.number_format import number
 
 MAX_LINES = 5_000
 MAX_LABEL = 200
-_FIGURE = r"(?P<figure>\d[\d,]{0,20}(?:\.\d{1,6})?)(?P<unit>[KMGTP]i?B?|B)?"
+_FIGURE = r"(?P<figure>\d[\d,]{0,20}(?:\.\d{1,6})?)(?P<unit>[KMGTP]i?B?|B|%)?"
 _BEFORE = re.compile(rf"\s{{0,20}}{_FIGURE}(?:\t(?P<tabbed>\S[^\t]*)| {{1,20}}(?P<label>\S+))\s*")
 _AFTER = re.compile(rf"\s{{0,20}}(?P<label>[^\d:=\s][^:=\n]{{0,80}}?)\s?[:=]\s{{0,9}}{_FIGURE}\.?\s*")
-_POWERS = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,15 +24,25 @@ class Figure:
 
     Args:
         label: what it is a figure of, as printed: a path, or words.
-        text: the figure as printed, for example `4.0M`.
+        number: its digits as printed, for example `4.0`.
+        unit: its unit as printed: `M`, `%`, or empty for none.
         value: it, in bytes where it has a unit of data.
-        sized: it has a unit of data, which the command rounded.
     """
 
     label: str
-    text: str
+    number: str
+    unit: str
     value: Fraction
-    sized: bool
+
+    @property
+    def text(self) -> str:
+        """The figure as printed, for example `4.0M`."""
+        return self.number + self.unit
+
+    @property
+    def sized(self) -> bool:
+        """Whether it has a unit of data, which the command rounded."""
+        return self.unit not in ("", PERCENT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,8 @@ class Run:
         argv: what ran.
         output: what it printed; empty where that isn't known.
         by_hand: a person said that it was done.
+        met, missed: in words, what came out as its declaration expects, and what didn't.
+        judged: labels of the figures that these are about.
     """
 
     todo_id: str
@@ -52,6 +64,9 @@ class Run:
     argv: tuple[str, ...]
     output: str
     by_hand: bool = False
+    met: tuple[str, ...] = ()
+    missed: tuple[str, ...] = ()
+    judged: tuple[str, ...] = ()
 
     @property
     def lines(self) -> list[str]:
@@ -84,8 +99,9 @@ class Difference:
 
     @property
     def apart(self) -> str:
-        """How far they are apart, without a sign: `3.2M`; as many as were printed where there is no unit."""
-        return amount(abs(self.after.value - self.before.value), sized=self.before.sized)
+        """How far they are apart, without a sign: `3.2M`; as many as were printed where there is no unit of data."""
+        apart = amount(abs(self.after.value - self.before.value), sized=self.before.sized)
+        return f"{apart}{PERCENT}p" if self.before.unit == PERCENT else apart
 
 
 def run_of(todo_id: str, result: Mapping[str, object]) -> Run | None:
@@ -93,32 +109,43 @@ def run_of(todo_id: str, result: Mapping[str, object]) -> Run | None:
     data = result.get("data")
     if not isinstance(data, Mapping) or not isinstance(data.get("command"), str):
         return None
-    argv = data.get("argv")
     return Run(
         todo_id=todo_id,
         command=str(data.get("title") or data["command"]),
-        argv=tuple(map(str, argv)) if isinstance(argv, list | tuple) else (),
+        argv=_texts(data.get("argv")),
         output=str(data.get("stdout") or ""),
         by_hand=bool(data.get("declared_done")),
+        met=_texts(data.get("met")),
+        missed=_texts(data.get("missed")),
+        judged=_texts(data.get("judged")),
     )
 
 
-def figures(output: str) -> dict[str, Figure]:
-    """Return the figures in an output by their labels; a label that comes twice says nothing and is left out."""
+def _texts(stored: object) -> tuple[str, ...]:
+    return tuple(map(str, stored)) if isinstance(stored, list | tuple) else ()
+
+
+def figures(output: str, most: int = MAX_LINES) -> dict[str, Figure]:
+    """Return the figures in an output by their labels; a label that comes twice says nothing and is left out.
+
+    Args:
+        output: what was printed.
+        most: lines of it that are looked at; 0 for all.
+    """
     found: dict[str, Figure] = {}
     twice: set[str] = set()
-    for line in output.splitlines()[:MAX_LINES]:
+    for line in output.splitlines()[: most or None]:
         match = _BEFORE.fullmatch(line) or _AFTER.fullmatch(line)
         if match is None:
             continue
         parts = match.groupdict()
         label = " ".join(str(parts.get("tabbed") or parts["label"]).split())
-        unit = (match["unit"] or "").removesuffix("B").removesuffix("i") or match["unit"] or ""
-        value = Fraction(match["figure"].replace(",", "")) * 1024 ** _POWERS[unit]
+        unit = match["unit"] or ""
+        value = Fraction(match["figure"].replace(",", "")) * 1024 ** DATA_POWERS.get(unit_letter(unit), 0)
         if label in found:
             twice.add(label)
         if len(label) <= MAX_LABEL:
-            found[label] = Figure(label, match["figure"] + (match["unit"] or ""), value, bool(match["unit"]))
+            found[label] = Figure(label, match["figure"], unit, value)
     return {label: figure for label, figure in found.items() if label not in twice}
 
 
@@ -145,7 +172,7 @@ def differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
 
 
 def _alike(earlier: Run, before: Figure, later: Run, after: Figure) -> bool:
-    if before.sized != after.sized:
+    if before.sized != after.sized or (before.unit == PERCENT) != (after.unit == PERCENT):
         return False
     if earlier.argv == later.argv:
         return True

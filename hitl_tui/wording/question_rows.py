@@ -348,13 +348,15 @@ def source_rows(question: Question, most: int | None = None, read: str = "") -> 
         used = dict.fromkeys(known, "")  # a command gets its arguments and nothing else
     names = [name for name in used if name not in (about.get("missing") or ())]
     shown = names if most is None else names[:_MOST_SOURCES]
+    shown += [name for name in names[len(shown) :] if name in known and known[name].get("missed")]
     for name in shown:
         label = _("from {name}").format(name=number_of(name))
         result = known.get(name)
         if result is not None:
             said = in_line(translate(result["summary"])) or _("a result without words")
             said += _(" · {key} shows it whole").format(key=read) if read and name == shown[-1] else ""
-            yield labelled(label, said, "" if result["found"] else "$text-warning")
+            missed = "bold $text-warning" if result.get("missed") else ""
+            yield labelled(label, said, missed or ("" if result["found"] else "$text-warning"))
         elif used[name] is None:
             yield labelled(label, _("not there yet"), "$text-warning")
         else:  # of an earlier version: its line isn't on record

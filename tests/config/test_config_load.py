@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.config.declared_commands import Parameter
+from hitl_tui.config.figure_limits import FigureLimit
 from hitl_tui.config.loader import load_config, parse_config
 from hitl_tui.config.workspace import WorkspaceConfig, parse_duration
 from hitl_tui.core.errors import ConfigError
@@ -37,6 +38,7 @@ parameters.days = { type = "integer", default = 14, minimum = 1, maximum = 3650 
 risk = "medium"
 timeout = "1h30m"
 exit_codes = [0, 1]
+expect = { total = "< 3.5M", "left|남은 것" = "= 0" }
 [teams.command_team.commands.list]
 run = ["ls"]
 [[policy]]
@@ -80,6 +82,7 @@ def test_everything_that_can_be_declared() -> None:
     clean = config.commands["clean-logs"]
     assert (clean.name, clean.risk, clean.timeout, clean.exit_codes) == ("clean-logs", Risk.MEDIUM, 5400.0, (0, 1))
     assert clean.description == "Delete old logs."
+    assert clean.expect == {"total": FigureLimit("<", "3.5", "M"), "left|남은 것": FigureLimit("=", "0")}
     assert clean.parameters == {
         "dir": Parameter("path"),
         "days": Parameter("integer", default=14, minimum=1, maximum=3650),
@@ -219,6 +222,15 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         (COMMAND + "run = ['ls']\nexit_codes = [0, 256]",
          f'line 3: item 2 of "exit_codes" {IN_COMMAND} must be at most 255, but it is 256.'),
         (COMMAND + "run = ['ls']\nexit_codes = []", f'line 3: "exit_codes" {IN_COMMAND} must not be empty.'),
+        (COMMAND + "run = ['ls']\nexpect.total = '3.5M'",
+         'line 3: "total" in [teams.command_team.commands.x.expect] must be a limit such as "< 3.5M", ">= 10" or '
+         '"= 0%", but it is "3.5M".'),
+        (COMMAND + "run = ['ls']\nexpect = { total = 3 }",
+         'line 3: "total" in [teams.command_team.commands.x.expect] must be a limit such as "< 3.5M", ">= 10" or '
+         '"= 0%", but it is 3.'),
+        (COMMAND + "run = ['ls']\nexpect = { 'total|' = '< 3' }",
+         'line 3: "total|" in [teams.command_team.commands.x.expect] isn\'t the name of a printed figure'),
+        (COMMAND + "run = ['ls']\nexpect = '< 3'", f'line 3: "expect" {IN_COMMAND} must be a table, but it is "< 3".'),
         (COMMAND + "run = ['ls']\nrisk = 'none'",
          f'line 3: "risk" {IN_COMMAND} must be "low", "medium" or "high", but it is "none".'),
     ],

@@ -43,6 +43,7 @@ parameters.days = { type = "integer", default = 14, minimum = 1, maximum = 99 }
 risk = "medium"
 timeout = "1h30m"
 exit_codes = [0, 1]
+expect = { total = "< 3.5M", "left|남은 것" = ">= 1,000.5%" }
 pins.exclude = ["*.log"]
 [teams.command_team.commands.list]
 run = ["ls", "{path}", "{much}", "{on}", "{text}"]
@@ -76,7 +77,7 @@ exclude = ["cache/*", "cache/*"]
 
 JUNK: list[Any] = [
     "", "low", "deny", "clean", "x{dir}", "{nobody}", "/etc", "../up", "~", "10m", "sh", "a\nb", "-c",
-    "search_team", "a b",
+    "search_team", "a b", "< 1", "= 3GB", "|",
     0, 1, 2, -1, 10**19, 1.5, float("nan"), float("inf"), True, False, [], [1], ["a"], [[]], {}, {"a": 1}, [{}],
     {"exclude": ["x"]}, {"type": "path"}, {"type": "choice", "choices": ["q"]}, {"run": ["ls"]}, ["sh", "-c", "{dir}"],
     {"kind": "graph", "graph": "m:g"},

@@ -103,9 +103,11 @@ class Table:
         for todo_id in todo_ids:
             decide(self, todo_id, Verdict.APPROVE)
 
-    def finish(self, todo_id: str, digest: str = "d") -> None:
+    def finish(self, todo_id: str, digest: str = "d", **result: Any) -> None:
         run_id = self.todo(todo_id).run_id
-        self.take(on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": digest, "summary": "done"}))
+        self.take(
+            on(EventKind.FINISHED, todo_id, run_id=run_id, result={"digest": digest, "summary": "done", **result})
+        )
 
     def fail(self, todo_id: str, *, final: bool = False, error: str = "broke") -> None:
         self.take(on(EventKind.FAILED, todo_id, run_id=self.todo(todo_id).run_id, error=error, final=final))

@@ -78,6 +78,38 @@ def test_what_doesnt_touch_the_subject_leaves_the_question(event: Event) -> None
     assert before <= table.asked()
 
 
+def notes(table: Table, todo_id: str) -> list[str]:
+    return next(list(q.about["notes"]) for q in table.questions() if q.todo_id == todo_id)
+
+
+def test_what_isnt_as_expected_is_said_at_every_question_that_comes_later() -> None:
+    table = Table(plan("a", "b:a", "c:b", "d"))
+    table.approve("todo_001")
+    table.finish("todo_001", missed=["total 4.0 MB, NOT below 3.5 MB"])
+    said = "001 isn't as expected: total 4.0 MB, NOT below 3.5 MB"
+    after = next(q for q in table.questions() if q.todo_id == "todo_002")
+    assert after.about["results"][0]["missed"] is True
+    assert after.about["notes"] == [], "its result stands in the question itself"
+    assert notes(table, "todo_004") == [said]
+    table.approve("todo_002")
+    table.finish("todo_002")
+    assert notes(table, "todo_003") == [said]
+    table.take(on(EventKind.UPDATE, "todo_001", status="pending"))
+    assert notes(table, "todo_004") == []
+
+
+def test_what_is_measured_again_counts_as_it_was_measured_last() -> None:
+    table = Table(plan("a", "b:a", "c"))
+    for todo_id in ("todo_001", "todo_002"):
+        table.take(on(EventKind.EDIT, todo_id, arguments={"argv": ["du", "-c"]}, risk="low"))
+    table.approve("todo_001")
+    table.finish("todo_001", missed=["total 4.0 MB, NOT below 3.5 MB"])
+    assert notes(table, "todo_003")
+    table.approve("todo_002")
+    table.finish("todo_002", missed=[])
+    assert notes(table, "todo_003") == []
+
+
 def test_questions_come_by_priority_and_order() -> None:
     table = Table(plan("a", "b", "c"))
     table.take(on(EventKind.PRIORITY, "todo_003", priority="critical"))

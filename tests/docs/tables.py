@@ -61,6 +61,9 @@ SETTINGS = {
     "teams.command_team.commands.NAME.idempotent": "running it twice does no more than running it once",
     "teams.command_team.commands.NAME.optional": "true: a failure skips the step, and what depends on it goes on",
     "teams.command_team.commands.NAME.exit_codes": "exit codes that count as success",
+    "teams.command_team.commands.NAME.expect": (
+        'limits of figures that it prints: `expect.total = "< 3.5M"` ([below](#what-a-command-is-expected-to-print))'
+    ),
     "teams.command_team.commands.NAME.pins.exclude": "as `pins.exclude`, for this command alone",
     "teams.table_team.enabled": "as above",
     "teams.NAME.kind": "`function`, `tool` (LangChain), `mcp`, `graph` (LangGraph) or `agent` ([below](#agents))",

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from session_support import ListPlanner, Place, step
 
+from hitl_tui.config.declared_commands import CommandDeclaration
+from hitl_tui.config.figure_limits import parse_limit
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
@@ -300,6 +302,48 @@ def test_what_commands_did_and_measured_comes_first_with_the_rules_that_were_ask
     for command in ("du -h srv", "find srv/log", "du -sch srv/log", "srv/log/13.gz"):
         assert command in evidence
     assert response.summary == ("clean: deleted 14 files in srv/log · srv/log: 4.0M before, 780K now: about 3.2M less")
+
+
+def verified(total: str, language: str = "en", limit: str = "< 3.5M") -> dict[str, Any]:
+    """What `verify` of `cleaned` hands back where something is expected of its total."""
+    printed = f"780K\tsrv/log\n300K\tsrv/app\n{total}\n"
+    outcome = {"exit_code": 0, "stdout": printed, "stderr": "", "duration": 0.1, "stdout_lines": 3}
+    argv = ["du", "-sch", "srv/log", "srv/app"]
+    declared = CommandDeclaration("verify", tuple(argv), expect={"total|합계": parse_limit(limit)})
+    return report({"command": "verify", "argv": argv}, outcome, {}, language, {"verify": declared}).to_dict()
+
+
+def test_an_expectation_that_is_met_stands_with_what_was_done() -> None:
+    response = compose("q", "en", CLEANED, {**cleaned(), "todo_004": verified("2.1M\ttotal")})
+    said = "total 2.1 MB, below 3.5 MB as expected"
+    answer = response.text.split("## Evidence")[0]
+    assert f"- `verify`: compared with `measure`\n  - {said}\n" in answer and answer.count("total") == 1
+    assert response.text.startswith("## Answer\n\n**What was done**")
+    assert f"verify: {said}" in response.summary
+
+
+def test_an_expectation_that_is_missed_is_the_first_thing_that_the_answer_says() -> None:
+    response = compose("q", "en", CLEANED, {**cleaned(), "todo_004": verified("4.0M\ttotal")})
+    said = "total 4.0 MB, NOT below 3.5 MB"
+    assert response.text.startswith(f"## Answer\n\n**004 Step 4: {said}**\n\n**What was done**")
+    assert response.text.split("## Evidence")[0].count("NOT below") == 1
+    assert response.summary.startswith(f"verify: {said}") and response.outcome == DONE
+    korean = compose("q", "ko", CLEANED, {**cleaned("ko"), "todo_004": verified("4.0M\t합계", "ko")})
+    assert korean.text.startswith("## 답변\n\n**004 Step 4: 합계 4.0 MB, 기준(3.5 MB 미만) 미충족**\n\n")
+
+
+def test_what_is_measured_again_counts_as_it_was_measured_last() -> None:
+    argv = {"argv": ["du", "-sch", "srv/log", "srv/app"]}
+    todos = [todo(1, arguments=argv, completed_at="1"), todo(2, 1, arguments=argv, completed_at="2")]
+    results = {"todo_001": verified("4.0M\ttotal"), "todo_002": verified("2.1M\ttotal")}
+    assert "NOT" not in compose("q", "en", todos, results).text.split("## Evidence")[0]
+    swapped = {"todo_001": results["todo_002"], "todo_002": results["todo_001"]}
+    assert compose("q", "en", todos, swapped).text.startswith("## Answer\n\n**002 Step 2: total 4.0 MB, NOT below")
+
+
+def test_one_command_that_misses_what_is_expected_says_it_once_and_first() -> None:
+    text = compose("q", "en", [todo(1)], {"todo_001": verified("4.0M\ttotal")}).text
+    assert text.startswith("## Answer\n\n**001 Step 1: total 4.0 MB, NOT below 3.5 MB**") and text.count("NOT") == 1
 
 
 def test_what_commands_did_is_told_in_korean() -> None:

@@ -15,7 +15,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.safe_markdown import fenced
+from hitl_tui.core.safe_markdown import fenced, literal
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
@@ -38,6 +38,7 @@ from hitl_tui.teams.contract import (
     one,
     unknown_name,
 )
+from hitl_tui.teams.expected_figures import judged
 from hitl_tui.teams.printed_deletions import deletion
 from hitl_tui.teams.printed_figures import Run
 from hitl_tui.teams.process import CommandOutcome, run_command
@@ -405,15 +406,17 @@ def teams(sources: TeamSources) -> list[Team]:
     return [CommandTeam(sources.config.commands, sources.bindings, sources.around)]
 
 
-def _summary(language: str, name: str, outcome: Mapping[str, Any], argv: Sequence[str]) -> str:
-    """Return what a command deleted or printed in a line.
+def _summary(language: str, name: str, outcome: Mapping[str, Any], argv: Sequence[str], expected: Sequence[str]) -> str:
+    """Return what a command deleted, what of it was expected, or what it printed, in a line.
 
     Lines that are indented go with the one above. Of many others the last is named, which often is a total.
     """
     words, printed = _WORDS[language], str(outcome["stdout"])
     code = words["code"].format(code=outcome["exit_code"]) if outcome["exit_code"] else ""
     if gone := deletion(Run("", name, tuple(argv), printed), language, lambda path: one(path, _SUMMARY)):
-        return words["said"].format(name=name, said=gone) + code
+        return words["said"].format(name=name, said="; ".join([gone, *expected])) + code
+    if expected:
+        return words["said"].format(name=name, said="; ".join(expected)) + code
     lines = [line.expandtabs() for line in printed.splitlines() if line.strip()]
     heads = [line.strip() for line in lines if line[:1] != " "] or [line.strip() for line in lines]
     said = "; ".join(heads)
@@ -517,30 +520,40 @@ def report(
     title = declared.titles.get(language, name) if declared is not None else name
     argv = [mask(part, secrets) for part in arguments["argv"]]
     line = fenced(shlex.join(argv))
+    output = None if outcome.get("declared_done") else str(outcome["stdout"])
+    expected = judged(declared.expect if declared is not None else {}, output, language)
+    met, missed = ([one.said for one in expected if bool(one.met) is so] for so in (True, False))
+    known: dict[str, Any] = {"command": name, "title": title, "argv": argv}
+    known |= {"judged": [one.figure for one in expected], "met": met, "missed": missed} if expected else {}
     if outcome.get("declared_done"):
-        text = f"{line}\n\n{words['declared_done']}\n"
+        parts = [line, words["declared_done"]]
         return TeamResult(
-            text=text,
-            data={
-                "command": name,
-                "title": title,
-                "argv": argv,
-                "declared_done": True,
-                BRIEF: Brief(answer=text.strip()).to_dict(),
-            },
+            text=f"{_with_list(parts, missed)}\n",
+            data={**known, "declared_done": True, BRIEF: Brief(answer=_with_list(parts, ())).to_dict()},
             summary=f"{title}: {words['by_hand']}",
+            missed=tuple(missed) if expected else None,
         )
     code, duration = outcome["exit_code"], outcome["duration"]
     parts = [line, words["ended"].format(code=code, duration=duration)]
     printed = {key: str(outcome[key]).expandtabs() for key in ("stdout", "stderr") if str(outcome[key]).strip()}
     parts += [f"{words[key]}\n\n{fenced(text)}" for key, text in printed.items()] or [words["nothing"]]
-    text = "\n\n".join(parts)
-    summary = _summary(language, title, outcome, argv)
+    # The answer says what was missed before all else; its brief doesn't repeat that.
+    text, told = (_with_list(parts, said) for said in ([one.said for one in expected], met))
+    summary = _summary(language, title, outcome, argv, [one.said for one in expected])
     said = "".join(printed.values())
     short = len(said) <= _SHORT_CHARS and said.count("\n") <= _SHORT_LINES
-    brief = Brief(answer=text) if short else Brief(answer=summary, evidence=(Block(text),))
+    brief = Brief(answer=told)
+    if not short:
+        brief = Brief(answer=_summary(language, title, outcome, argv, met), evidence=(Block(text),))
     return TeamResult(
         text=f"{text}\n",
-        data={"command": name, "title": title, "argv": argv, **outcome, BRIEF: brief.to_dict()},
+        data={**known, **outcome, BRIEF: brief.to_dict()},
         summary=summary,
+        missed=tuple(missed) if expected else None,
     )
+
+
+def _with_list(parts: Sequence[str], listed: Sequence[str]) -> str:
+    """Return parts of a text, the second of them followed by a list."""
+    items = ["\n".join(f"- {literal(text)}" for text in listed)] if listed else []
+    return "\n\n".join([*parts[:2], *items, *parts[2:]])
