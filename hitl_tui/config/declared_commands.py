@@ -94,7 +94,8 @@ class Parameter:
         minimum: least value of an integer or number.
         maximum: greatest value of an integer or number.
         choices: the values of a choice.
-        description: for a person.
+        description: for a person, and for a planner.
+        descriptions: what a person reads instead, by language.
     """
 
     type: str = "string"
@@ -103,6 +104,7 @@ class Parameter:
     maximum: int | float | None = None
     choices: tuple[str, ...] = ()
     description: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def expected(self) -> str:

@@ -231,6 +231,7 @@ _PARAMETER = _table(
         "maximum": _number,
         "choices": _list(_TEXT),
         "description": _TEXT,
+        "descriptions": _named(("en", "ko").__contains__, _TEXT),
     },
     "type",
 )

@@ -214,6 +214,7 @@ Number = Annotated[int | float, PlainValidator(_number)]
 WorkspacePath = Annotated[str, AfterValidator(_workspace_path)]
 PinPattern = Annotated[str, AfterValidator(_pin)]
 RiskName = Literal["low", "medium", "high"]
+LanguageCode = Literal["en", "ko"]
 TeamName = Annotated[str, AfterValidator(_team)]
 StoreAddress = Annotated[str, AfterValidator(_store)]
 Server = Annotated[tuple[str, ...], PlainValidator(_server)]
@@ -319,6 +320,7 @@ class _Parameter(_Section):
     maximum: Number | None = None
     choices: list[str] | None = None
     description: str = ""
+    descriptions: dict[LanguageCode, str] = {}
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
@@ -334,6 +336,7 @@ class _Parameter(_Section):
             maximum=self.maximum,
             choices=tuple(self.choices or ()),
             description=self.description,
+            descriptions=dict[str, str](self.descriptions.items()),
         )
 
 
@@ -348,7 +351,7 @@ class _Command(_Section):
     run: list[str]
     preview: list[str] | None = None
     description: str = ""
-    titles: dict[Literal["en", "ko"], str] = {}
+    titles: dict[LanguageCode, str] = {}
     parameters: dict[ParameterName, _Parameter] = {}
     risk: RiskName = "high"
     timeout: Duration = 600.0

@@ -20,7 +20,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "cleanup": {
             "README.md": "9e57ffc12aeaf1b886b8a13e9e3297005a6ddb88d074e8ac58edcc40d313b5a2",
-            "hitl.toml": "9bbd4b2f24963ca9d9497532968e3c5d863dd6ac2c2d2b6344ef2d3b3feb7103",
+            "hitl.toml": "625c8dd85fbfc2c95054c907477fa49e7e1d272387af6198ad02ede73f1e0b11",
             "sandbox.toml": "190fda2046bd1881c81744482bfce61d1f9c968590b48faf6173163c418c086f",
             "tools/duplicates.py": "85d7563fa5d48ae0a87267cd29e360b6ded420bb53a744e1932af4ed9d1904a2",
         },
@@ -37,7 +37,7 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "ops": {
             "README.md": "920f4867e5ee25c456b5b31fa1cda8489962cdc88655845ce8f37420106ae422",
-            "hitl.toml": "2a55598ce7bec830d0974e69a37f2e2adb088277f1dc5573005188e0dd782631",
+            "hitl.toml": "d2a2de513ce42e978b43cca13e7a57a9902fd57a8b4743078bbd38a3d9c740b3",
             "runbook-ko.md": "4ad54faada91ef3a205a38343c06f2a9a75a4105baac6fe281c87b684c6c1d7d",
             "runbook.md": "55a1bd1936333dcf1fccb32fa401262da09b1a7698dd4909cbddc206dc3c1dbb",
             "sandbox.toml": "22ff433147d91cb127898394032618bbff57944926467697c13fa4d4f63eeffd",

@@ -38,7 +38,7 @@ run = ["find", "{dir}", "-mtime", "+{days}", "{{}}"]
 preview = ["ls", "{dir}"]
 description = "Clean up."
 titles = { en = "Clean", ko = " " }
-parameters.dir = { type = "choice", choices = ["a", "b"], default = "a", description = "where" }
+parameters.dir = { type = "choice", choices = ["a", "b"], default = "a", description = "where", descriptions.ko = "" }
 parameters.days = { type = "integer", default = 14, minimum = 1, maximum = 99 }
 risk = "medium"
 timeout = "1h30m"

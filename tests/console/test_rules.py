@@ -20,6 +20,7 @@ from hitl_tui.console.row_layout import layout
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.todos import Status
+from hitl_tui.language import using
 from hitl_tui.policy.standing_rules import load_rules
 from hitl_tui.terminal.own_editor import text_from_editor
 
@@ -174,14 +175,25 @@ async def test_a_rule_is_changed_in_a_form_shown_and_written_when_it_is_confirme
 def test_a_declared_command_becomes_a_form() -> None:
     fields = declared_fields(
         {
-            "days": Parameter("integer", 14, 1, 99, description="older than"),
+            "days": Parameter("integer", 14, 1, 99, description="older than", descriptions={"ko": "며칠보다"}),
             "who": Parameter("choice", choices=("nginx", "app")),
         }
     )
-    assert [(f.name, f.hint, f.when_empty) for f in fields] == [
-        ("days", "a whole number from 1 to 99", "default 14 · older than"),
+    assert [(f.name, f.explained, f.when_empty) for f in fields] == [
+        ("days", "older than · a whole number from 1 to 99", "default 14"),
         ("who", "one of nginx, app, needed", ""),
     ]
+
+
+def test_a_parameter_is_explained_in_the_persons_language_where_its_declaration_speaks_it() -> None:
+    with using("ko"):
+        fields = declared_fields(
+            {
+                "days": Parameter("integer", 14, description="older than", descriptions={"ko": "며칠보다"}),
+                "who": Parameter(description="whose"),
+            }
+        )
+        assert [f.explained.split(" · ")[0] for f in fields] == ["며칠보다", "whose"]
 
 
 @pytest.mark.sampled(3)

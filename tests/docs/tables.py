@@ -52,6 +52,9 @@ SETTINGS = {
     "teams.command_team.commands.NAME.parameters.NAME.maximum": "greatest value of an integer or number",
     "teams.command_team.commands.NAME.parameters.NAME.choices": "the values of a `choice`",
     "teams.command_team.commands.NAME.parameters.NAME.description": "for people, and for the planner",
+    "teams.command_team.commands.NAME.parameters.NAME.descriptions": (
+        'what people read instead, by language: `descriptions.ko = "…"`'
+    ),
     "teams.command_team.commands.NAME.titles": 'what its steps are called: `titles.ko = "…"`; else its name',
     "teams.command_team.commands.NAME.risk": "`low` (it changes nothing), `medium` or `high`",
     "teams.command_team.commands.NAME.timeout": "a duration such as `10m`, or seconds; at most 365 days",

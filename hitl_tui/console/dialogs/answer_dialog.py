@@ -567,7 +567,7 @@ class FieldsAnswer(WrittenAnswer[Answered], ReadToEnd[Answered], Generic[Answere
                     label.styles.width = widest + 2
                     yield label
                     yield box
-        yield Static(Content(self.boxes[0].field.hint), id="field-hint", markup=False)
+        yield Static(Content(self.boxes[0].field.explained), id="field-hint", markup=False)
 
     def on_mount(self) -> None:
         if self.boxes:
@@ -578,7 +578,7 @@ class FieldsAnswer(WrittenAnswer[Answered], ReadToEnd[Answered], Generic[Answere
         if isinstance(event.widget, FieldInput | FieldArea):
             field = event.widget.field
             name = self.label(field)
-            self._hint(field.hint if field.hint == name else f"{name}: {field.hint}")
+            self._hint(field.explained if field.explained == name else f"{name}: {field.explained}")
         elif isinstance(event.widget, Button) and self.boxes:
             self._hint(keymap_of(self.app).named(_("on a button; {form.up} goes back to the fields")))
 

@@ -14,7 +14,7 @@ from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, mark
+from hitl_tui.language import _, language, mark
 from hitl_tui.wording.subject_rows import DOCUMENTS, WHOLE_FOLDER, is_call, value_words
 
 if TYPE_CHECKING:
@@ -87,8 +87,14 @@ class Field:
 
     @property
     def hint(self) -> str:
-        """What stands beside it, one safe line."""
+        """What it takes, one safe line."""
         return safe_text(self.expects + (_(", needed") if self.required else ""), multiline=False, limit=200)
+
+    @property
+    def explained(self) -> str:
+        """What it is for and what it takes, one safe line: it stands below the fields while this one is filled in."""
+        said = safe_text(self.described, multiline=False, limit=200)
+        return " · ".join(filter(None, (said, self.hint)))
 
     @property
     def described(self) -> str:
@@ -97,9 +103,9 @@ class Field:
 
     @property
     def when_empty(self) -> str:
-        """What stands in it while it is empty, one safe line."""
+        """What stands in it while it is empty, one safe line; empty where nothing holds then."""
         default = _("default {default}").format(default=self._default) if self.default is not None else ""
-        return safe_text(" · ".join(p for p in (default, self.described) if p), multiline=False, limit=200)
+        return safe_text(default, multiline=False, limit=200)
 
     @property
     def _default(self) -> str:
@@ -173,7 +179,16 @@ _EXPECTS = {
 def declared_fields(parameters: Mapping[str, Parameter]) -> tuple[Field, ...]:
     """Return the form of a declared command."""
     return tuple(
-        Field(name, p.type, p.choices, p.minimum, p.maximum, p.default, p.default is None, p.description)
+        Field(
+            name,
+            p.type,
+            p.choices,
+            p.minimum,
+            p.maximum,
+            p.default,
+            p.default is None,
+            p.descriptions.get(language(), p.description),
+        )
         for name, p in parameters.items()
     )
 
