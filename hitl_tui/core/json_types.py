@@ -486,6 +486,7 @@ class About(TypedDict, total=False):
     expected_output: str
     priority: str
     risk: str
+    risk_reason: str
     dependencies: Sequence[DependencyStatus]
     missing: Sequence[str]
     notes: list[str]

@@ -92,12 +92,16 @@ def _with_risk(request: Request) -> Request:
 
 
 def _with_team(request: Request, team: Team) -> Request:
-    """Return a request that says which arguments are its team's settings, and the order in which the team has them."""
+    """Return a request that says which arguments are its team's settings, their order there, and why it is risky."""
     given = request.subject.get("arguments")
-    if request.kind not in (Kind.TODO, Kind.FAILURE) or not given or "argv" in given:
+    if request.kind not in (Kind.TODO, Kind.FAILURE) or not given:
         return request
-    schema = team.input_schema
     about = request.about.copy()
+    if reason := team.risk_reason(given):
+        about["risk_reason"] = reason
+    if "argv" in given:
+        return replace(request, about=about)
+    schema = team.input_schema
     about["order"] = key_order(_by_schema(given, schema))
     about["settings"] = [name for name, part in _properties(schema).items() if _is_setting(given.get(name), part)]
     return replace(request, about=about)

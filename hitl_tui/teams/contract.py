@@ -356,6 +356,10 @@ class GraphSpec(Protocol):
         ...
 
 
+DECLARED_RISK = Message("as hitl.toml declares")
+"""Why a risk is medium, which it is only where that is written."""
+
+
 class Team(ABC):
     """A team: a name, a description, an input schema, a risk class and a graph that carries a TODO out.
 
@@ -448,6 +452,10 @@ class Team(ABC):
     def risk_of(self, arguments: JsonObject) -> Risk:
         """Return the risk class of exactly these arguments."""
         return self.risk
+
+    def risk_reason(self, arguments: JsonObject) -> str:
+        """Return in a few words why their risk is medium or high; empty where the class says it."""
+        return ""
 
     def changes_nothing(self, arguments: JsonObject) -> bool:
         """Return whether what exact arguments do is declared to change nothing, so that repeating it needs no word."""

@@ -144,8 +144,10 @@ def _joined(parts: Iterable[tuple[str, str]]) -> StyledText:
 
 
 def _risk_words(question: Question, risk: str) -> str:
-    argv = (question.view.request.subject.get("arguments") or {}).get("argv")
-    return risk_of_run(risk, argv if question.kind in (Kind.TODO, Kind.FAILURE) else None)
+    about, argv = question.view.request.about, (question.view.request.subject.get("arguments") or {}).get("argv")
+    if question.kind not in (Kind.TODO, Kind.FAILURE):
+        return risk_of_run(risk, None)
+    return risk_of_run(risk, argv, about.get("risk_reason", "") if about.get("risk") == risk else "")
 
 
 def short_title(question: Question) -> str:

@@ -17,7 +17,7 @@ from hitl_tui.core.json_types import Json, JsonObject, StepNamed
 from hitl_tui.core.names import step_name
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority
-from hitl_tui.language import mark
+from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.markdown_text import is_markdown, rendered_markdown
 from hitl_tui.wording.rows import Row, in_line, joined, labelled, short
@@ -186,9 +186,18 @@ def deletes(argv: object) -> bool:
     return "-delete" in words or bool(run & _DELETING)
 
 
-def risk_of_run(risk: str, argv: object) -> str:
-    """Return a class of risk in words, and what is risky about a run where that can be told."""
-    return _("RISKY: deletes files") if risk == "high" and deletes(argv) else in_line(risk_words(risk))
+def risk_of_run(risk: str, argv: object, reason: str = "") -> str:
+    """Return a class of risk in words, and what is risky about a run where that can be told.
+
+    Args:
+        risk: the class.
+        argv: what would run.
+        reason: why it is of that class, as its team says.
+    """
+    if risk == "high" and deletes(argv):
+        return _("RISKY: deletes files")
+    words = in_line(risk_words(risk))
+    return f"{words.partition(':')[0]}: {in_line(translate(reason))}" if reason and risk != "low" else words
 
 
 def _paths(value: Any) -> str:

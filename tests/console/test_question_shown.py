@@ -13,8 +13,10 @@ from console_support import RISE, console
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.json_text import canonical, digest, in_order, key_order
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Outcome, Request, Resolution
+from hitl_tui.language import using
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.teams.command.listed_files import listed_files
@@ -52,6 +54,17 @@ def shown(asked: Question) -> list[str]:
 
 
 # The title ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_title_says_why_the_risk_is_what_it_is_where_there_is_room() -> None:
+    verify = {**CLEAN, "argv": ["python3", "verify.py"]}
+    reason = {"title": "Run: verify", "risk": "medium", "risk_reason": Message("as hitl.toml declares")}
+    assert heading(question(verify, reason)).plain.endswith("MEDIUM RISK: as hitl.toml declares")
+    assert heading(question(verify, reason), width=50).plain.endswith("MEDIUM RISK")
+    with using("ko"):
+        assert "hitl.toml에 선언된 대로" in heading(question(verify, reason)).plain
+    assert "RISKY: deletes files" in heading(question(CLEAN, {**reason, "risk": "high"})).plain
+    assert heading(question(verify, {**reason, "risk": "low"})).plain.endswith("low risk")
 
 
 def test_a_title_leaves_out_the_least_important_first_and_cuts_the_step_s_own_last() -> None:

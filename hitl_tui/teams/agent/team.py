@@ -16,6 +16,7 @@ from hitl_tui.core.safe_text import mask
 from hitl_tui.teams.agent.agent_tool import AgentTool
 from hitl_tui.teams.agent.python_tool import PythonTeam
 from hitl_tui.teams.contract import (
+    DECLARED_RISK,
     Citation,
     Team,
     TeamContext,
@@ -72,6 +73,12 @@ class AgentTeam(Team):
         risks = [tool.risk for tool in self._tools.values()]
         risks += [self.declaration.risk] if self.declaration.risk is not None else []
         self.risk = max(risks, key=_ORDER.index, default=Risk.LOW)
+
+    def risk_reason(self, arguments: JsonObject) -> str:
+        """Return where a medium risk is from."""
+        if self.risk is not Risk.MEDIUM:
+            return ""
+        return DECLARED_RISK if self.declaration.risk is self.risk else Message("that of its riskiest tool")
 
     @property
     def input_schema(self) -> JsonSchema:

@@ -24,6 +24,7 @@ from hitl_tui.teams.command.listed_files import listed_files
 from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.contract import (
     BRIEF,
+    DECLARED_RISK,
     Block,
     Brief,
     OutputPreview,
@@ -223,6 +224,10 @@ class CommandTeam(Team):
         name = arguments.get("command")
         declared = self.commands.get(name) if isinstance(name, str) else None
         return declared.risk if declared else Risk.HIGH
+
+    def risk_reason(self, arguments: JsonObject) -> str:
+        """Return that a medium risk is declared."""
+        return DECLARED_RISK if self.risk_of(arguments) is Risk.MEDIUM else ""
 
     def retries_of(self, arguments: JsonObject) -> int:
         """Return how often a command is declared to be tried again."""

@@ -130,6 +130,10 @@ class DocumentTeam(Team):
             )
         return posixpath.join(self.folder, name)
 
+    def risk_reason(self, arguments: JsonObject) -> str:
+        """Return what is risky about a report."""
+        return Message("writes a file")
+
     def writes(self, arguments: JsonObject) -> str:
         return str(arguments["path"]) if "if_exists" in arguments and arguments.get("path") else ""
 

@@ -27,7 +27,16 @@ from hitl_tui.graphs.graph_source import Imports, source_of
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.arguments import exact_arguments, fields_of, given_in
 from hitl_tui.teams.bounded_output import NOTES
-from hitl_tui.teams.contract import Team, TeamContext, TeamGraph, TeamResult, TeamSources, language_of, one
+from hitl_tui.teams.contract import (
+    DECLARED_RISK,
+    Team,
+    TeamContext,
+    TeamGraph,
+    TeamResult,
+    TeamSources,
+    language_of,
+    one,
+)
 from hitl_tui.teams.tool.calls import Described, Descriptions, call
 
 if TYPE_CHECKING:
@@ -202,6 +211,10 @@ class ToolTeam(Team):
             raise MissingInput(
                 lacking.message, missing=lacking.missing, given={"input": lacking.given, **fixed}, help=lacking.help
             ) from lacking
+
+    def risk_reason(self, arguments: JsonObject) -> str:
+        """Return that a medium risk is declared."""
+        return DECLARED_RISK if self.risk is Risk.MEDIUM else ""
 
     def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what a call may execute, as it is now: with high risk all files of the workspace.
