@@ -487,6 +487,8 @@ class About(TypedDict, total=False):
     priority: str
     risk: str
     risk_reason: str
+    asks_first: bool
+    nothing_yet: bool
     dependencies: Sequence[DependencyStatus]
     missing: Sequence[str]
     notes: list[str]

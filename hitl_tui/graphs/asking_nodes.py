@@ -64,6 +64,56 @@ def only_asks(node: Any) -> bool:
     return same and _computes(function, set(), as_node=True)
 
 
+def surely_asks(node: Any) -> bool:
+    """Return whether a node does nothing but look at its state and ask, and comes to no end without having asked.
+
+    Args:
+        node: of a compiled graph.
+    """
+    if not only_asks(node):
+        return False
+    function: FunctionType = node.bound.func
+    found = _definition(function.__code__)
+    return found is not None and _asks_in(found.body, function)
+
+
+def _asks_in(statements: Iterable[ast.stmt], function: FunctionType) -> bool:
+    """Return whether statements that are carried out in their order ask before they leave the function."""
+    for statement in statements:
+        if isinstance(statement, ast.If):
+            if _asks_in(statement.body, function) and _asks_in(statement.orelse, function):
+                return True
+        elif isinstance(statement, ast.While):
+            if isinstance(statement.test, ast.Constant) and statement.test.value and _asks_in(statement.body, function):
+                return True
+        elif not isinstance(statement, ast.For) and any(_is_question(n, function) for n in _carried_out(statement)):
+            return True
+        if any(isinstance(n, ast.Return | ast.Raise | ast.Break | ast.Continue) for n in ast.walk(statement)):
+            return False
+    return False
+
+
+_PERHAPS = (
+    *(ast.Lambda, ast.IfExp, ast.BoolOp, ast.Compare, ast.Assert),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+)
+"""Expressions of which parts may be left out."""
+
+
+def _carried_out(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the parts of a statement that are surely carried out with it."""
+    if not isinstance(node, _PERHAPS):
+        yield node
+        for inner in ast.iter_child_nodes(node):
+            yield from _carried_out(inner)
+
+
+def _is_question(node: ast.AST, function: FunctionType) -> bool:
+    called = node.func if isinstance(node, ast.Call) else None
+    own = function.__code__.co_varnames
+    return isinstance(called, ast.Name) and called.id not in own and function.__globals__.get(called.id) is interrupt
+
+
 def _computes(function: FunctionType, known: set[FunctionType], *, as_node: bool = False) -> bool:
     """Return whether all that a function does is known, and is to compute and to ask."""
     if function in known:  # it is being looked at

@@ -25,6 +25,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.factories import made_by
+from hitl_tui.graphs.first_questions import FirstQuestions, first_questions
 from hitl_tui.graphs.function_graph import function_graph
 from hitl_tui.graphs.graph_context import ContextForm, context_form
 from hitl_tui.graphs.graph_schema import field_schema
@@ -60,6 +61,7 @@ class GraphFacts:
         store: absolute path of the SQLite file that its own saver keeps threads in; empty for none.
         context: what it takes as its context.
         remembers: the kind of store of its own that it keeps in memory (`InMemoryStore`); empty for none.
+        first: where it asks first.
     """
 
     input_schema: JsonObject
@@ -71,6 +73,7 @@ class GraphFacts:
     store: str = ""
     context: ContextForm = field(default_factory=ContextForm)
     remembers: str = ""
+    first: FirstQuestions = field(default_factory=FirstQuestions)
 
 
 async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitStack) -> AnyGraph:
@@ -131,6 +134,7 @@ async def facts_of(graph: AnyGraph) -> GraphFacts:
         remembers=type(compiled.store).__name__
         if isinstance(compiled.store, InMemoryStore) and keeps_store(compiled.store)
         else "",
+        first=first_questions(compiled),
     )
 
 

@@ -94,11 +94,18 @@ def _with_risk(request: Request) -> Request:
 def _with_team(request: Request, team: Team) -> Request:
     """Return a request that says which arguments are its team's settings, their order there, and why it is risky."""
     given = request.subject.get("arguments")
+    about = request.about.copy()
+    if request.kind is Kind.INTERRUPT and team.graph is not None:
+        first, entered = team.graph.facts.first, about.get("entered", {})
+        about["nothing_yet"] = bool(entered) and first.asking.issuperset(request.subject["path"])
+        about["nothing_yet"] &= first.computing.issuperset(entered)
+        return replace(request, about=about)
     if request.kind not in (Kind.TODO, Kind.FAILURE) or not given:
         return request
-    about = request.about.copy()
     if reason := team.risk_reason(given):
         about["risk_reason"] = reason
+    if team.graph is not None and request.kind is Kind.TODO:
+        about["asks_first"] = bool(team.graph.facts.first.asking)
     if "argv" in given:
         return replace(request, about=about)
     schema = team.input_schema

@@ -288,6 +288,8 @@ def _rows(question: Question, draft: Sequence[Row], most: int | None, key: str =
             yield from source_rows(question, most, read)
         if question.kind is Kind.INTERRUPT:
             yield labelled(_("asked by"), who_asks(question), "$text-muted")
+            if question.view.request.about.get("nothing_yet"):
+                yield labelled(_("so far"), _("only computed; nothing was sent or changed"), "$text-muted")
             yield from again_rows(question)
     yield from _said(question)
 
@@ -305,7 +307,10 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
         if row.text.plain not in drawn:
             yield row
     if question.kind is Kind.TODO and is_graph_input(subject.get("arguments") or {}):
-        yield labelled(_("then"), _("the graph runs, and you are asked again wherever it interrupts"), "$text-muted")
+        then = _("the graph runs, and you are asked again wherever it interrupts")
+        if about.get("asks_first"):
+            then = _("the graph only computes until it asks you; nothing is sent or changed before your answer")
+        yield labelled(_("then"), then, "$text-muted")
 
 
 def _of_other(question: Question) -> Iterable[Row]:

@@ -256,3 +256,10 @@ def test_a_graphs_start_says_that_it_asks_again_and_a_command_does_not() -> None
     said = [row.text.plain for row in body(question(graph, {"settings": ["programs"]}), "6")]
     assert "the graph runs, and you are asked again wherever it interrupts" in said
     assert not any("asked again" in row.text.plain for row in body(question(CLEAN, {}), "6"))
+
+
+def test_a_graph_that_only_computes_until_it_asks_says_so() -> None:
+    starts = {"input": {"request": "ann"}, "programs": {"mail.py": "0" * 64}}
+    computes = "the graph only computes until it asks you; nothing is sent or changed before your answer"
+    assert f"then: {computes}" in shown(question(starts, {"asks_first": True}, source="mail"))
+    assert not any("only computes" in row for row in shown(question(starts, {"asks_first": False}, source="mail")))

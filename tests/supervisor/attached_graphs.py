@@ -52,6 +52,26 @@ def send(state: Mail) -> Mail:
     return {"sent": True}
 
 
+def address(state: Mail) -> Mail:
+    return {"to": state["to"].strip()}
+
+
+def ask(state: Mail) -> Mail:
+    answer = interrupt({"message": "Send it?", "to": state["to"]})
+    return {"to": str(answer)}
+
+
+def post(state: Mail) -> Mail:
+    act(f"post {state['to']}")
+    return {}
+
+
+circular = (
+    StateGraph(Mail).add_sequence([address, ask, post]).add_edge(START, "address").add_edge("post", "ask").compile()
+)
+"""Asks before it does anything, and again after each letter."""
+
+
 def file_away(state: Mail) -> Mail:
     act("file")
     return {}

@@ -9,9 +9,11 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from attached_support import attached, world
 from langgraph.graph import START, StateGraph
 
-from hitl_tui.graphs.asking_nodes import only_asks
+from hitl_tui.graphs.asking_nodes import only_asks, surely_asks
+from hitl_tui.graphs.first_questions import first_questions
 
 SOURCE = """
 import functools, os, re
@@ -151,8 +153,8 @@ bad_wrapped = functools.wraps(good_asks)(lambda state: os.remove(state["text"]))
 NAMES = re.findall(r"^(?:async )?def ((?:good|bad)_\w+)|^(bad_\w+) =", SOURCE, re.MULTILINE)
 
 
-def loaded(path: Path) -> ModuleType:
-    path.write_text(SOURCE, encoding="utf-8")
+def loaded(path: Path, source: str = SOURCE) -> ModuleType:
+    path.write_text(source, encoding="utf-8")
     spec = importlib.util.spec_from_file_location("nodes", path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -169,6 +171,164 @@ def node_of(function: Any) -> Any:
 def test_only_what_is_known_to_the_last_call_does_nothing_but_ask(tmp_path: Path, name: str) -> None:
     node = node_of(getattr(loaded(tmp_path / "nodes.py"), name))
     assert only_asks(node) is name.startswith("good")
+
+
+ALWAYS = """
+from langgraph.types import interrupt
+
+FORM = ["a"]
+
+def good_first(state):
+    message = "?"
+    answer = interrupt(message)
+    return {"text": answer} if answer else {}
+
+def good_loop(state):
+    while True:
+        answer = interrupt("?")
+        if answer:
+            return answer
+
+def good_either(state):
+    if state["text"]:
+        return {"text": interrupt("a")}
+    else:
+        return {"text": interrupt("b")}
+
+def bad_perhaps(state):
+    if state["text"]:
+        interrupt("?")
+    return {}
+
+def bad_leaves(state):
+    if state["text"]:
+        return {}
+    return {"text": interrupt("?")}
+
+def bad_short(state):
+    return {"text": state["text"] or interrupt("?")}
+
+def bad_else(state):
+    return {"text": interrupt("?") if state["text"] else ""}
+
+def bad_each(state):
+    return {"text": [interrupt(t) for t in state["text"]]}
+
+def bad_for(state):
+    for text in state["text"]:
+        interrupt(text)
+    return {}
+
+def bad_while(state):
+    while state["text"]:
+        interrupt("?")
+    return {}
+
+def bad_breaks(state):
+    while True:
+        if state["text"]:
+            break
+        interrupt("?")
+    return {}
+
+def bad_never(state):
+    return {}
+
+def bad_later(state):
+    return {"text": sorted(FORM, key=lambda f: interrupt(f))}
+"""
+
+
+@pytest.mark.parametrize("name", re.findall(r"^def (\w+)", ALWAYS, re.MULTILINE))
+def test_a_node_surely_asks_only_where_no_way_leads_past_its_question(tmp_path: Path, name: str) -> None:
+    node = node_of(getattr(loaded(tmp_path / "nodes.py", ALWAYS), name))
+    assert surely_asks(node) is name.startswith("good")
+
+
+FIRST = """
+import operator
+from typing import Annotated, TypedDict
+from langgraph.graph import START, StateGraph
+from langgraph.types import interrupt
+
+class State(TypedDict, total=False):
+    text: str
+    seen: Annotated[list, operator.add]
+
+def merged(one, other):
+    open("merged", "w").close()
+    return other
+
+class Merging(TypedDict, total=False):
+    text: Annotated[str, merged]
+
+def write(state):
+    return {"text": state["text"].upper()}
+
+def ask(state):
+    return {"text": interrupt("?")}
+
+def ask_too(state):
+    return {"seen": [interrupt("?")]}
+
+def send(state):
+    open("sent", "w").close()
+    return {}
+
+def pick(state):
+    return "send"
+
+def graph(*ways, state=State, branch=""):
+    g = StateGraph(state)
+    for name, node in {"write": write, "ask": ask, "ask_too": ask_too, "send": send}.items():
+        if any(name in way for way in ways):
+            g.add_node(name, node)
+    for way in ways:
+        for start, end in zip(("__start__", *way), way):
+            g.add_edge(start, end)
+    if branch:
+        g.add_conditional_edges(branch, pick, ["send"])
+    return g.compile()
+"""
+
+
+@pytest.mark.parametrize(
+    ("ways", "more", "asking", "before"),
+    [
+        ([("write", "ask", "send")], {}, {"ask"}, {"write"}),
+        ([("ask", "send", "ask")], {}, {"ask"}, set()),
+        ([("ask", "send"), ("write", "ask_too")], {}, {"ask", "ask_too"}, {"write"}),
+        ([("write", "ask"), ("send",)], {}, set(), set()),
+        ([("send", "ask")], {}, set(), set()),
+        ([("write", "ask"), ("write", "send")], {}, set(), set()),
+        ([("write", "ask", "send")], {"branch": "ask"}, {"ask"}, {"write"}),
+        ([("write", "ask", "send")], {"branch": "write"}, set(), set()),
+        ([("write",)], {}, set(), set()),
+        ([("write", "ask")], {"state": "Merging"}, set(), set()),
+    ],
+)
+def test_nothing_happens_before_a_graph_asks_only_where_every_way_leads_to_a_question(
+    tmp_path: Path, ways: list[tuple[str, ...]], more: dict[str, Any], asking: set[str], before: set[str]
+) -> None:
+    module = loaded(tmp_path / "nodes.py", FIRST)
+    if "state" in more:
+        more = {"state": getattr(module, more["state"])}
+    assert first_questions(module.graph(*ways, **more)) == (asking, asking | before)
+
+
+async def test_a_question_says_that_nothing_was_done_until_something_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WORLD", str(tmp_path / "world.txt"))
+    async with attached(tmp_path, "circular", '{"to": "ann"}') as op:
+        assert op.questions[0].view.request.about["asks_first"] is True
+        await op.ok("/todo approve")
+        assert op.questions[0].view.request.about["nothing_yet"] is True
+        await op.ok("/answer 1 respond ben")
+        assert op.questions[0].view.request.about["nothing_yet"] is False
+        assert world(tmp_path) == {"post ben": 1}
+    async with attached(tmp_path, "mail", '{"to": "ann"}', name="s2") as op:
+        assert op.questions[0].view.request.about["asks_first"] is False, "its first node writes to the world"
 
 
 def test_of_a_file_that_changed_since_it_was_loaded_nobody_knows(tmp_path: Path) -> None:
