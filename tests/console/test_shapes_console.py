@@ -17,7 +17,7 @@ from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.answer_actions import NO_KEY, Answer, spots
 from hitl_tui.console.app import HitlApp
 from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer, OptionAnswer, TextAnswer, WrittenAnswer
-from hitl_tui.console.dialogs.form_fields import FieldArea, FieldInput
+from hitl_tui.console.dialogs.form_fields import FieldArea, FieldInput, FieldRows
 from hitl_tui.console.dialogs.interrupt_answer import Gathered, Part
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.action_bar import Place
@@ -224,6 +224,20 @@ async def test_a_mail_is_edited_with_its_line_breaks(tmp_path: Path) -> None:
         assert await said(c) == {
             "action": {"action": "approve", "body": "Dear Kim,\n\nthe offer is attached.\n\nYours\nOps\nPS"}
         }
+
+
+@pytest.mark.parametrize("size", [(80, 24), (80, 18)])
+async def test_the_line_that_is_written_stays_on_the_screen(tmp_path: Path, size: tuple[int, int]) -> None:
+    async with asking(tmp_path, "action", size) as c:
+        await c.to_question()
+        await c.press("2")
+        screen = await dialog(c, FieldsAnswer)
+        body, around = screen.query_one(FieldArea), screen.query_one(FieldRows)
+        body.focus()
+        for keys in (["ctrl+end", *["enter", *"one", "enter", *"two"]], ["up"] * 6, ["ctrl+end"], ["ctrl+home"]):
+            await c.press(*keys)
+            await c.pilot.pause()
+            assert around.content_region.contains_point(body.cursor_screen_offset), keys
 
 
 async def sent(c: Console) -> None:

@@ -16,7 +16,7 @@ from textual.events import DescendantFocus, Key
 from textual.widgets import Button, Input, OptionList, Static, TextArea
 
 from hitl_tui.console import keys
-from hitl_tui.console.dialogs.form_fields import EditArea, FieldArea, FieldInput
+from hitl_tui.console.dialogs.form_fields import EditArea, FieldArea, FieldInput, FieldRows
 from hitl_tui.console.dialogs.form_model import Draft, Field, Form, needs_area
 from hitl_tui.console.dialogs.guarded_dialog import KeyButton, UnhurriedDialog
 from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
@@ -560,7 +560,7 @@ class FieldsAnswer(WrittenAnswer[Answered], ReadToEnd[Answered], Generic[Answere
             return
         names = [self.label(box.field) for box in self.boxes]
         widest = min(_WIDEST_NAME, max(cell_width(name) for name in names))
-        with VerticalScroll(classes="dialog-fields", can_focus=False):
+        with FieldRows():
             for name, box in zip(names, self.boxes, strict=True):
                 with Horizontal(classes="dialog-field"):
                     label = Static(Content(name), classes="dialog-name")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from textual.containers import VerticalScroll
 from textual.events import Focus, Key, Paste
+from textual.geometry import Region
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 from textual.widgets.input import Selection
@@ -45,6 +47,26 @@ async def act_in_order(field: Widget, event: Key) -> None:
     event.prevent_default()
 
 
+class FieldRows(VerticalScroll):
+    """The fields of a form; where they don't fit, the line that is written stays on the screen."""
+
+    def __init__(self) -> None:
+        super().__init__(classes="dialog-fields", can_focus=False)
+
+    def on_resize(self) -> None:
+        self.show_line()
+
+    def show_line(self) -> None:
+        """Scroll to the cursor's line once everything stands where it will."""
+        self.call_after_refresh(self._show_line)
+
+    def _show_line(self) -> None:
+        area = self.screen.focused if self.is_attached else None
+        if isinstance(area, EditArea) and self in area.ancestors:
+            place = area.cursor_screen_offset - self.content_region.offset + self.scroll_offset
+            self.scroll_to_region(Region(0, place.y, 1, 1), animate=False, force=True, x_axis=False)
+
+
 class EditArea(TextArea):
     """A text field of a dialog."""
 
@@ -62,6 +84,13 @@ class EditArea(TextArea):
     def on_resize(self) -> None:
         """Draw it anew: as many lines as before may be broken elsewhere, and Textual would keep the old ones."""
         self.refresh()
+        self.scroll_cursor_visible(animate=False)
+
+    def on_text_area_selection_changed(self, event: TextArea.SelectionChanged) -> None:
+        """Keep the line that is written on the screen, also where the fields have less room than they take."""
+        for around in self.ancestors:
+            if isinstance(around, FieldRows):
+                around.show_line()
 
     async def on_key(self, event: Key) -> None:
         await act_in_order(self, event)
