@@ -53,7 +53,7 @@ async def review(app: Console, remote: RemoteInbox, waiting: WaitingReview) -> N
 def _words_dialog(waiting: WaitingReview) -> WordsDialog:
     if waiting.request.kind == PLAN:
         said = Content(_("What should change? The planner makes another plan."))
-        return WordsDialog(_("Revise · plan"), said, _("Send"))
+        return WordsDialog(_("Revise · plan"), said, _("Revise"))
     return WordsDialog(_("Reject · {name}").format(name=_name(waiting)), Content(_("Reason (recorded)")), _("Reject"))
 
 

@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from console_support import Clock, Console
 from textual.events import Paste
-from textual.widgets import OptionList, Static, TextArea
+from textual.widgets import Button, OptionList, Static, TextArea
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.answer_actions import NO_KEY, Answer, spots
@@ -20,6 +20,7 @@ from hitl_tui.console.dialogs.answer_dialog import FieldsAnswer, OptionAnswer, T
 from hitl_tui.console.dialogs.form_fields import FieldArea, FieldInput, FieldRows
 from hitl_tui.console.dialogs.interrupt_answer import Gathered, Part
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
+from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.widgets.action_bar import Place
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.virtual_rows import Rows
@@ -80,6 +81,13 @@ def shown(c: Console) -> str:
 
 def sends(c: Console) -> str:
     return str(c.app.screen.query_one("#say-sends", Static).render())
+
+
+def does(c: Console) -> str:
+    """Return what the first button of the dialog says that it does, which the last row says, too."""
+    words = str(c.app.screen.query(Button).first().label).split(" ", 1)[1]
+    assert words.lower() in [spec.label for spec in cast(Modal[Any], c.app.screen).key_specs()]
+    return words
 
 
 async def dialog(c: Console, kind: type) -> Any:
@@ -232,6 +240,7 @@ async def test_the_line_that_is_written_stays_on_the_screen(tmp_path: Path, size
         await c.to_question()
         await c.press("2")
         screen = await dialog(c, FieldsAnswer)
+        assert does(c) == "Send edited"
         body, around = screen.query_one(FieldArea), screen.query_one(FieldRows)
         body.focus()
         for keys in (["ctrl+end", *["enter", *"one", "enter", *"two"]], ["up"] * 6, ["ctrl+end"], ["ctrl+home"]):
@@ -294,6 +303,7 @@ async def test_reject_says_why_and_respond_warns(tmp_path: Path) -> None:
         await to_answer(c)
         await c.press("5")
         screen = await dialog(c, TextAnswer)
+        assert does(c) == "Respond"
         assert "becomes its successful result" in str(screen.query_one(".dialog-text Static", Static).render())
         await c.press("enter")
         assert c.app.screen is screen, "an empty answer is none"
@@ -302,6 +312,7 @@ async def test_reject_says_why_and_respond_warns(tmp_path: Path) -> None:
         c.clock.rest()
         await c.press("3")
         await dialog(c, TextAnswer)
+        assert does(c) == "Reject"
         c.clock.rest()
         await c.press(*"no", "enter")
         assert await said(c) == {"approval": {"type": "reject", "message": "no"}}

@@ -244,6 +244,8 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.FORM)]
     SENDS: ClassVar[tuple[str, str]] = ("form.approve", mark("Send"))
     """Id of the key that sends, and what its button says."""
+    does = ""
+    """What sending does, as its button and the last row say it; empty for `SENDS` and `DECIDES`. Safe."""
     DECIDES: ClassVar[str] = "send"
     """What the key that decides is called in the last row; empty where another dialog asks first."""
     draft: Draft | None = None
@@ -343,7 +345,8 @@ class WrittenAnswer(AnswerDialog[Answered], Generic[Answered]):
     def key_specs(self) -> Sequence[keys.KeySpec]:
         idle = {"form.send"} if self.SENDS[0] != "form.send" else set() if self.DECIDES else {"form.approve"}
         specs = [spec for spec in super().key_specs() if spec.id not in idle]
-        return [spec._replace(label=self.DECIDES) if spec.id == "form.approve" else spec for spec in specs]
+        label = self.does.lower() or self.DECIDES
+        return [spec._replace(label=label) if spec.id == "form.approve" else spec for spec in specs]
 
     def action_approve(self) -> None:
         self.action_send()
@@ -433,7 +436,8 @@ class TextAnswer(WrittenAnswer[Given]):
             yield area(safe_text(self._text), id="say", compact=True, tab_behavior="focus", soft_wrap=True)
             yield Static(id="say-sends", markup=False)
             send = self.SENDS[0] if self._lines else "say.send"
-            yield self.buttons((send, _(self.SENDS[1])), ("form.editor", _("Editor")), ("form.cancel", _("Back")))
+            does = self.does or _(self.SENDS[1])
+            yield self.buttons((send, does), ("form.editor", _("Editor")), ("form.cancel", _("Back")))
 
     def on_mount(self) -> None:
         self._area.focus()
@@ -457,6 +461,7 @@ class TextAnswer(WrittenAnswer[Given]):
         if self._lines:
             return specs
         enter = next(spec for spec in keys.of(keys.SAY) if spec.id == "say.send")  # what its button names, too
+        enter = enter._replace(label=self.does.lower() or enter.label)
         return [enter if spec.id == "form.approve" else spec for spec in specs]
 
     @property
@@ -551,7 +556,7 @@ class FieldsAnswer(WrittenAnswer[Answered], ReadToEnd[Answered], Generic[Answere
             yield Static(Content(_(self.LABEL)), classes="dialog-label")
             with ReadingText(id="filling-shown", classes="dialog-shown", can_focus=False):
                 yield Rows(id="filling-result")
-            send = self.SENDS[0], _(self.SENDS[1])
+            send = self.SENDS[0], self.does or _(self.SENDS[1])
             yield self.buttons(send, ("form.editor", _("Editor")), ("form.cancel", _("Back")))
 
     def field_rows(self) -> ComposeResult:

@@ -25,7 +25,7 @@ from hitl_tui.console.dialogs.form_model import wanted_form
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.services import Console
 from hitl_tui.core.interrupts.answer_parser import declared_value
-from hitl_tui.core.interrupts.shape import IGNORE, REJECT, Action, Form, Shape
+from hitl_tui.core.interrupts.shape import IGNORE, REJECT, RESPOND, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
@@ -37,6 +37,10 @@ from hitl_tui.wording.status_words import number_of
 if TYPE_CHECKING:
     from hitl_tui.console.dialogs.dialog_drafts import DialogDrafts
     from hitl_tui.supervisor.snapshot import Question
+
+
+_LONGEST_LABEL = 24
+"""Cells of a button's words that a graph chose."""
 
 
 async def answer_of(app: Console, question: Question, name: str, drafts: DialogDrafts) -> Given:
@@ -70,21 +74,25 @@ async def _asked_for(app: Console, shape: Shape, action: Action, name: str, kept
     if wants.form is Form.NONE:
         return as_it_is()
     if wants.form is Form.FIELDS:
-        return await kept(_read_first(FieldsAnswer(title, wanted_form(wants), as_it_is), action))
+        return await kept(_named(FieldsAnswer(title, wanted_form(wants), as_it_is), action))
     content = Content(_explained(shape, action))
     if wants.form is Form.OPTIONS:
         return await app.push_screen_wait(OptionAnswer(title, content, wants.options, as_it_is))
     if wants.form is not Form.VALUE or wants.present is None:
-        return await kept(TextAnswer(title, content, _read(shape, action)))
+        return await kept(_named(TextAnswer(title, content, _read(shape, action)), action))
     if isinstance(wants.present, str):  # a text that is edited stays a text, whatever it looks like
-        return await kept(_read_first(TextAnswer(title, content, as_it_is, text=wants.present, lines=True), action))
+        return await kept(_named(TextAnswer(title, content, as_it_is, text=wants.present, lines=True), action))
     text = json.dumps(wants.present, ensure_ascii=False, indent=2)
-    return await kept(_read_first(TextAnswer(title, content, _read(shape, action), text=text, lines=True), action))
+    return await kept(_named(TextAnswer(title, content, _read(shape, action), text=text, lines=True), action))
 
 
-def _read_first(dialog: WrittenAnswer[Given], action: Action) -> WrittenAnswer[Given]:
-    """Return a dialog that sends an edit only once it was read: its question may not have been."""
+def _named(dialog: WrittenAnswer[Given], action: Action) -> WrittenAnswer[Given]:
+    """Return a dialog that says what it does; it sends an edit only once that was read, as its question may not be."""
     dialog.must_read = is_edit(action)
+    if dialog.must_read:
+        dialog.does = _("Send edited")
+    elif action.name in (REJECT, IGNORE, RESPOND):
+        dialog.does = safe_text(label_of(action), multiline=False, limit=_LONGEST_LABEL)
     return dialog
 
 
