@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hitl_tui.cli.job import Job
+from hitl_tui.cli.subcommands import AUDITS
 from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
@@ -51,7 +53,7 @@ from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.task_checkpoints.folders import registered, server_of, store_of, uses_neo4j
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.wording.attention_rows import attention_lines
-from hitl_tui.wording.text_lines import decision_lines, shown
+from hitl_tui.wording.text_lines import decision_lines, shown, terminal_width, wrapped
 
 INTACT, CHANGED = 0, 1
 _BATCH = 500
@@ -60,14 +62,25 @@ _AGE = re.compile(r"[0-9.]+[smhd].*")
 
 
 def audit(job: Job) -> int:
-    """Carry one of `decisions`, `verify`, `head`, `export`, `attention` out.
+    """Carry one of `decisions`, `verify`, `head`, `export`, `attention` out; a session alone lists its decisions.
 
     Raises:
-        BadInput: there is no record, an anchor isn't one, or is given where none is used; UnknownName: there is no such
-            session.
+        BadInput: what is asked for is none of these, there is no record, an anchor isn't one, or is given where none
+            is used; UnknownName: there is no such session.
         StorageError: the ledger can't be read.
     """
-    return asyncio.run(_audit(job))
+    given = job.arguments
+    if given.what in AUDITS:
+        return asyncio.run(_audit(job))
+    known = ", ".join(AUDITS)
+    if given.session:
+        raise BadInput(Message('"{}" isn\'t allowed here; use one of {}.', one_line(given.what, 60), known))
+    try:
+        alone = given._replace(what=AUDITS[0], session=given.what)
+        return asyncio.run(_audit(replace(job, arguments=alone)))
+    except UnknownName as error:
+        name = shown(given.what)[:80]
+        raise UnknownName(Message('"{}" is neither a session or task on record nor one of {}.', name, known)) from error
 
 
 async def _audit(job: Job) -> int:
@@ -364,7 +377,8 @@ async def _decisions(ledger: TableLedger, job: Job, bounds: tuple[str, str]) -> 
         decisions: list[Json] = [*found]
         job.out.document({"status": "ok", "message": message, "decisions": decisions})
     else:
-        job.out.lines([*decision_lines(found), translate(message)])
+        lines = wrapped(decision_lines(found), terminal_width(sys.stdout))
+        job.out.lines([*lines, translate(message)])
     return INTACT
 
 

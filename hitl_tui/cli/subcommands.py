@@ -186,7 +186,7 @@ _TRUST = option(
 )
 _YES = option("--yes", action="store_true", help="don't ask; required without a terminal")
 
-_AUDITS = ("decisions", "verify", "head", "export", "attention")
+AUDITS = ("decisions", "verify", "head", "export", "attention")
 
 _ROWS = (
     Subcommand(
@@ -763,8 +763,14 @@ _ROWS = (
         "JSON lines, of sessions and of tasks outside of them\n  attention  show for each approver how fast "
         "and how often they approve",
         (
-            option("what", choices=_AUDITS, nargs="?", default=_AUDITS[0], metavar="|".join(_AUDITS)),
-            option("session", metavar="SESSION", nargs="?", default="", help="only this session or task"),
+            option("what", nargs="?", default=AUDITS[0], metavar="|".join(AUDITS)),
+            option(
+                "session",
+                metavar="SESSION",
+                nargs="?",
+                default="",
+                help="only this session or task; alone it lists its decisions",
+            ),
             option(
                 "--anchor",
                 dest="anchors",

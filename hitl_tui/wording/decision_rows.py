@@ -16,10 +16,8 @@ from hitl_tui.wording.rows import in_line, joined
 from hitl_tui.wording.status_words import number_of, who_words
 from hitl_tui.wording.times import second_words
 
-_ABOUT = 80
-"""Cells of what something was about."""
-_ANSWER = 160
-"""Cells of what was answered."""
+_LONGEST = 4_000
+"""Cells of what something was about, and of what was answered: a command that was allowed to run is read whole."""
 _KINDS = {
     Kind.FAILURE: mark("after it failed"),
     Kind.EFFECT: mark("perhaps done already"),
@@ -39,11 +37,11 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
     why = str(decision["reason"])
     parts = [
         in_line(_what(decision)),
-        one_line(in_line(translate(decision["about"])), _ABOUT),
+        one_line(in_line(translate(decision["about"])), _LONGEST),
         *_beside(decision, by if nobody else ""),
     ]
     if answer := str(decision.get("answer", "")):
-        parts.append(one_line(in_line(" ".join(answer.split())), _ANSWER))
+        parts.append(one_line(in_line(" ".join(answer.split())), _LONGEST))
     if why and why not in answer and why != DEFAULT_SKIP_REASON and decision["verdict"] != EDITED:
         parts.append(f"“{in_line(translate(why))}”")
     session = [in_line(str(decision["session"]))] if "session" in decision else []

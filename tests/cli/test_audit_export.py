@@ -81,6 +81,25 @@ def test_who_decided_what_and_why_is_one_plain_list(shell: Shell) -> None:
     assert "approved 001 · Search" in listed and "1 decision." in listed
 
 
+def test_a_session_alone_lists_its_decisions(shell: Shell) -> None:
+    assert shell.run("audit", "s1").out == shell.run("audit", "decisions", "s1").out
+    assert shell.run("audit", "deploy", "--json").json == shell.run("audit", "decisions", "deploy", "--json").json
+    allowed = "decisions, verify, head, export, attention."
+    nobody = shell.run("audit", "verfy")
+    assert nobody.code == 2
+    assert nobody.err.startswith(f'hitl-tui: "verfy" is neither a session or task on record nor one of {allowed}')
+    assert f'"verfy" isn\'t allowed here; use one of {allowed}' in shell.run("audit", "verfy", "s1").err
+
+
+def test_a_long_command_that_was_allowed_is_listed_whole(shell: Shell) -> None:
+    command = "find logs -name '*.gz' " + " ".join(f"-not -name {n}.gz" for n in range(60)) + " -print -delete"
+    step = ("--task-id", "clean", "--step", "1", "--action", command, "--agent", "bot", "--interrupt", command)
+    checkpoint(shell, *step)
+    checkpoint(shell, "--task-id", "clean", "--reject", "--reason", "not today", "--as", "ann")
+    line = shell.run("audit", "clean").out.splitlines()[0]
+    assert command in line and "…" not in line
+
+
 def test_risk_and_person_narrow_it(shell: Shell) -> None:
     assert {line["stream"] for line in exported(shell, "--risk", "high")} == {"deploy"}
     assert [line["kind"] for line in exported(shell, "--by", "bot")] == ["request_shown"]

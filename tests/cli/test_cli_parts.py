@@ -98,11 +98,10 @@ def test_options_with_well_formed_values_are_plain(pairs: list[tuple[str, str]])
 @pytest.mark.parametrize(
     ("argv", "said"),
     [
-        (["audit", "BOGUS"], '"BOGUS" isn\'t allowed here; use one of decisions, verify, head, export, attention.'),
         (["--mode", "fast"], '--mode can\'t be "fast"; use one of step, plan, risk.'),
         (["export", "s1"], "The following arguments are required: FILE."),
         (["prune", "--keep"], "--keep: expected one argument."),
-        (["audit", "\x1b[2J" * 99], '"␛[2J'),
+        (["approver", "\x1b[2J" * 99], '"␛[2J'),
     ],
 )
 def test_a_wrong_argument_is_told_in_the_words_of_a_person(argv: list[str], said: str) -> None:
@@ -121,7 +120,7 @@ def test_a_wrong_argument_is_told_in_the_words_of_a_person(argv: list[str], said
         (["run", "x", "--mode", "fast"], "--mode"),
         (["run", "x", "--line"], "--line"),
         (["--nonsense"], "--nonsense"),
-        (["audit", "burn"], "burn"),
+        (["approver", "burn"], "burn"),
         (["run", "x", "--\x1b[31m"], "␛[31m"),
         (["--session"], "--session"),
     ],
