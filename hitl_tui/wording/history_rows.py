@@ -20,6 +20,7 @@ from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data, inne
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
+from hitl_tui.wording.file_rows import file_rows
 from hitl_tui.wording.plan_revision_rows import ended_words
 from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, text_row
 from hitl_tui.wording.status_words import (
@@ -170,6 +171,7 @@ def todo_rows(
         rows.append(text_row(safe_text(local_times(translate(todo.error))), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
+        rows += file_rows(result)
         rows += [text_row(""), text_row(_("Result"), "bold"), text_row("")]
         rows.append(markdown_row(safe_text(str(result.get("text", "")))))
     return rows
@@ -369,7 +371,13 @@ def place_words(place: HistoryPlace, *, ours: bool) -> str:
 
 
 def moment_rows(
-    place: HistoryPlace, state: Mapping[str, Any], here: Difference, *, ours: bool, engine: bool = False
+    place: HistoryPlace,
+    state: Mapping[str, Any],
+    here: Difference,
+    results: Mapping[str, Mapping[str, object]],
+    *,
+    ours: bool,
+    engine: bool = False,
 ) -> list[Row]:
     """Return what is known of a moment: decisions first, then what happened, then where it is.
 
@@ -377,6 +385,7 @@ def moment_rows(
         place: where.
         state: as it was.
         here: what differs from the moment before.
+        results: those that came to be there, by TODO id.
         ours: the session's head came from it.
         engine: say which of its nodes the engine stood at, too.
     """
@@ -392,6 +401,8 @@ def moment_rows(
         for c in here.todos[:MOST_ROWS]
     ]
     rows += more_rows(len(here.todos))
+    for todo_id, result in results.items():
+        rows += file_rows(result, number_of(todo_id))
     if info.waiting:
         rows.append(labelled(_("waited"), in_line(history_said(info)), "$text-warning"))
     answer = state.get("response") or {}

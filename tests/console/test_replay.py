@@ -353,6 +353,27 @@ async def test_what_a_command_did_is_named_before_going_back(tmp_path: Path) -> 
         assert "001" in stays and "touch" in stays and "(done)" in stays
 
 
+async def test_a_moment_lists_the_files_that_a_step_deleted(tmp_path: Path) -> None:
+    folder = tmp_path / "w"
+    (folder / "logs").mkdir(parents=True)
+    for name in ("a.gz", "b.gz"):
+        (folder / "logs" / name).write_text("x")
+    (folder / "hitl.toml").write_text(
+        '[teams.command_team.commands.clean]\nrun = ["find", "logs", "-type", "f", "-print", "-delete"]\n'
+    )
+    async with console(tmp_path / "d", folder, query="clean") as c:
+        await approved(c, "todo_001")
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "replay")
+        r = Replay(c)
+        await r.settle()
+        for _ in range(9):
+            if "logs/a.gz" in r.text:
+                break
+            await r.press("left")
+        assert "deleted 001 · 2 files\nlogs/" in r.text and "logs/b.gz" in r.text
+
+
 @pytest.mark.long
 async def test_keys_in_one_burst_act_where_they_led(tmp_path: Path) -> None:
     async with replayed(tmp_path) as r:

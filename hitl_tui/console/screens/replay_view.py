@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
-from hitl_tui.console.history_actions import difference_between, show_steps, todo_then
+from hitl_tui.console.history_actions import difference_between, result_of, show_steps, todo_then
 from hitl_tui.console.history_cursor import PAGE, HistoryCursor
 from hitl_tui.console.restore_actions import go_back
 from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE, ThreadPanes
 from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, ShownCheckpoint
+from hitl_tui.core.errors import StorageError
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark, translate
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 _PANES = ((PLAN, mark("Plan")), (GRAPH, mark("History")), (MOMENT, mark("Moment")), (STATE, mark("State")))
 _STATES_KEPT = 12
+_MOST_RESULTS = 8
+"""Results of one moment whose files are listed."""
 _ONLY_ENGINE = mark("Only engine steps before this: {replay.fold} shows them.")
 
 
@@ -106,9 +111,13 @@ class ReplayView(HistoryView):
         )
 
     async def moment_rows(self, shown: ShownCheckpoint, host: Speaker) -> Sequence[Row]:
-        return moment_rows(
-            shown.place, shown.state, shown.difference or Difference(), ours=shown.ours, engine=not self.cursor.folded
-        )
+        here = shown.difference or Difference()
+        fresh = [(r.todo_id, r.after) for r in here.results if r.todo_id and r.after][:_MOST_RESULTS]
+        found: dict[str, JsonObject] = {}
+        for todo_id, after in fresh:
+            with suppress(StorageError):  # what became of the plan is known without it
+                found[todo_id] = await result_of(self._handle, after) or {}
+        return moment_rows(shown.place, shown.state, here, found, ours=shown.ours, engine=not self.cursor.folded)
 
     async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
         return place.before
