@@ -95,7 +95,7 @@ class DecisionFlow:
                 asks = answer.ask if answer.ask != "reason" else ""
                 app = self._console
                 async with told_when_gone(app, handle, question):
-                    words = await self._words(question, answer.label) if answer.ask == "reason" else ""
+                    words = await self._words(question, answer) if answer.ask == "reason" else ""
                     if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
                         return
                 await self._decide(handle, question, answer.verdict, reason=words)
@@ -155,7 +155,7 @@ class DecisionFlow:
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
             self.decided(handle).extend(map(str, ids))
 
-    async def _words(self, question: Question, label: str) -> str | None:
+    async def _words(self, question: Question, answer: Answer) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
         title = one_line(title_of(question), 300)
         if question.kind is Kind.PLAN:
@@ -164,11 +164,14 @@ class DecisionFlow:
                 WordsDialog(_("Reject · plan"), said, _("Reject"), required=False)
             )
         said = Content(_("{title}\nReason (optional, recorded)").format(title=title))
+        if answer.verdict is Verdict.SKIP:
+            heading = _("Skip · {name}").format(name=name)
+            return await self._console.push_screen_wait(WordsDialog(heading, said, _("Skip"), required=False))
         if waiting := self._waiting_for(question):
             stops_too = _("What waits for it won't run: {names}. Skipping it goes on without it.")
             said = Content(stops_too.format(names=", ".join(waiting)) + "\n") + said
         stops = question.kind is Kind.INTERRUPT
-        heading = f"{label} · {name}" if stops else _("Reject · {name}").format(name=name)
+        heading = f"{answer.label} · {name}" if stops else _("Reject · {name}").format(name=name)
         send = _("Stop step") if stops else _("Reject")
         return await self._console.push_screen_wait(WordsDialog(heading, said, send, required=False))
 

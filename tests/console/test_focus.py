@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from console_support import RISE, command_workspace, console
+from console_support import RISE, command_workspace, console, streamed
 from textual import events
 from textual.widgets import OptionList
 
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.widgets.action_bar import Actions
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.prompt_line import Prompt
 from hitl_tui.console.widgets.session_table import SessionTable
 from hitl_tui.core.todos import Status
@@ -273,6 +274,30 @@ async def test_reading_the_details_to_their_end_counts(tmp_path: Path) -> None:
         await c.until(lambda: c.app.screen is not c.session, "the details")
         await c.press(*["pagedown"] * 5, "escape")
         await c.until(lambda: c.panel.read, "read")
+
+
+@pytest.mark.parametrize(("words", "kept"), [("not today", "not today"), ("", "User skipped")])
+async def test_one_key_skips_and_another_asks_for_the_reason_first(tmp_path: Path, words: str, kept: str) -> None:
+    async with console(tmp_path / "d", query=RISE) as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("x")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the dialog")
+        assert c.app.screen.query_one(Dialog).border_title == "Skip · 001"
+        await c.press("escape")
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+        await c.to_question()
+        c.clock.rest()
+        await c.press("x")
+        await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the dialog")
+        c.clock.rest()
+        await c.press(*["space" if letter == " " else letter for letter in words], "enter")
+        await c.until(lambda: c.status("todo_001") == Status.SKIPPED, "skipped")
+        todo = c.snapshot.todo("todo_001")
+        assert todo is not None and todo.metadata["skip_reason"] == kept
+        await c.send("/decisions")
+        await c.until(lambda: "skipped 001" in "\n".join(streamed(c)), "the list")
+        assert ("“not today”" in "\n".join(streamed(c))) is bool(words)
 
 
 async def test_a_rejection_asks_for_the_reason(tmp_path: Path) -> None:

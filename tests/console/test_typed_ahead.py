@@ -104,7 +104,7 @@ async def test_one_key_is_named_for_sending_words(tmp_path: Path) -> None:
         await c.press("5")
         await c.until(lambda: isinstance(c.app.screen, TextAnswer), "the dialog")
         assert isinstance(c.app.screen, TextAnswer)
-        named = [spec.id for spec in c.app.screen.key_specs() if spec.label == "send"]
+        named = [spec.id for spec in c.app.screen.key_specs() if spec.label == "respond"]
         assert named == ["say.send"]
 
 

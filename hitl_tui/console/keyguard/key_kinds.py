@@ -10,7 +10,7 @@ from hitl_tui.language import _, mark
 
 _GUARDED = frozenset(
     {
-        *(f"question.{name}" for name in (*range(1, 8), "results", "undo", "review")),
+        *(f"question.{name}" for name in (*range(1, 8), "skip_why", "results", "undo", "review")),
         *(f"plan.{name}" for name in ("approve", "skip", "undo", "take_back", "remove", "cancel", "priority")),
         *(f"part.{number}" for number in range(2, 6)),
         *(f"choosing.{number}" for number in range(1, 10)),

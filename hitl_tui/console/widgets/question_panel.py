@@ -84,6 +84,8 @@ _TITLE_EDGE = 4
 """Cells of the frame's upper edge that no title stands in."""
 _FRAME = 2
 """Rows of the frame."""
+_SKIP = 4
+"""The place of the action that skips."""
 _TURNS = ("question.next", "question.previous")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
 _NO_RESULTS = mark("This step works from no earlier result.")
@@ -91,8 +93,11 @@ _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leav
 _NEXT = mark("The next question comes here. {question.leave} goes to the prompt.")
 _ON_QUESTIONS = frozenset(
     {"question.mark", "question.review", "question.next", "question.page_down", "question.results"}
+    | {"question.skip_why"}
 )
 """Ids of keys that do nothing where there is no question."""
+_BESIDE = ("question.results", "question.skip_why")
+"""Ids of keys that answer, or open what it rests on, without a number of their own."""
 _WHY = {
     HoldReason.TOO_SOON: mark(
         "Too soon after the last key: wait half a second, then press it again; nothing was decided."
@@ -334,6 +339,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
             "question.next": len(self.questions) > 1,
             "question.page_down": not self.read or not self.query_one(QuestionBody).at_end,
             "question.results": has_results(question),
+            "question.skip_why": Verdict.SKIP in question.view.request.options,
         }
         idle = frozenset(name for name, does in acts.items() if not does)
         self._set_idle(idle)
@@ -360,7 +366,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def post_message(self, message: Message) -> bool:
         if isinstance(message, Key):
             name = keymap_of(self.app).at(keys.QUESTION, message.key)
-            self._ahead.arrived(message, answers=name[-1:].isdigit() or name == "question.results")
+            self._ahead.arrived(message, answers=name[-1:].isdigit() or name in _BESIDE)
         return super().post_message(message)
 
     async def on_key(self, event: Key) -> None:
@@ -405,11 +411,27 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def action_act(self, number: int) -> None:
         self._choose(number, self._answering.pressed())
 
-    def _choose(self, number: int, press: AnswerPress) -> None:
+    def action_skip_why(self) -> None:
+        """Skip the step once a reason was asked for, which may stay empty."""
+        self._choose(_SKIP, self._answering.pressed(), ask="reason")
+
+    def _choose(self, number: int, press: AnswerPress, ask: str = "") -> None:
+        """Give the answer of a place, as far as it counts.
+
+        Args:
+            number: the place.
+            press: how it was chosen.
+            ask: what comes first, for a verdict; empty for what always does.
+        """
         if (question := self.question) is None:
             self.post_message(self.Held(_("Nothing is asked yet; nothing was decided.")))
             return
         answer = self.offered(question)[number - 1]
+        if ask and not answer.why_not:
+            if answer.verdict is None:  # what a team asks is answered in its own words
+                self._say_why(HoldReason.IMPOSSIBLE, _("Only a step is skipped with a reason."))
+                return
+            answer = replace(answer, ask=ask)
         why = self._answering.judge(question, answer, press)
         if why is not None:
             self._say_why(why, answer.why_not)
