@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from console_support import RISE, console
+from console_support import RISE, console, streamed
 from textual.events import Key, Paste
 
 from hitl_tui.commands.parser import LONGEST_LINE
@@ -16,6 +16,7 @@ from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.user_files import recall_lines, remember_lines
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.prompt_line import LONGEST_COMMAND, LONGEST_TEXT, MOST_LINES
+from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.core.todos import Status
 from hitl_tui.language import using
 from hitl_tui.supervisor.session_input import LONGEST_QUERY
@@ -152,3 +153,41 @@ async def test_a_command_begun_in_a_pane_goes_to_the_prompt_whole(tmp_path: Path
         c.session.show_pane("plan", focus=True)
         await c.press("slash", "x")
         assert c.prompt.text == "", "there it finds"
+
+
+@pytest.mark.parametrize(
+    ("line", "prompt", "listed"), [("decisions", "", True), ("todo approve 1", "/todo approve 1", False)]
+)
+async def test_a_command_that_is_typed_in_a_pane_is_a_command(
+    tmp_path: Path, line: str, prompt: str, listed: bool
+) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        stream = c.session.query_one(StreamPane)
+        c.session.show_pane("stream")
+        stream.focus()
+        await c.press("slash", *["space" if letter == " " else letter for letter in line], "enter")
+        if listed:
+            await c.until(lambda: "0 decisions." in "\n".join(streamed(c)) + c.message, "the list")
+        else:
+            assert c.prompt.has_focus and "Not sent yet" in c.message
+        assert c.prompt.text == prompt
+        assert not stream.finding.active
+        assert c.status("todo_001") == Status.WAITING_APPROVAL
+
+
+async def test_other_words_in_a_pane_are_looked_for(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        stream = c.session.query_one(StreamPane)
+        c.session.show_pane("stream")
+        stream.focus()
+        await c.press("slash", *"search", "enter")
+        assert stream.finding.text == "search" and not stream.finding.typing
+        await c.press("slash", *"todo", "enter")
+        assert stream.finding.text == "todo", "no command is called so"
+        await c.press("escape")
+        c.prompt.text = "draft"
+        stream.focus()
+        await c.press("slash", *"approve", "enter")
+        assert (stream.finding.text, c.prompt.text) == ("approve", "draft"), "a draft isn't written over"

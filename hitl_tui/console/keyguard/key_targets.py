@@ -41,6 +41,10 @@ class KeyScreen(Screen[Answered], Generic[Answered]):
     def typed(self) -> None:
         """Something was typed that the screen takes now."""
 
+    def typed_command(self, line: str) -> bool:
+        """Take a line that was typed where words are looked for, if it is a command; return whether it was."""
+        return False
+
     def show_refusal(self, words: str) -> bool:
         """Show why a key did nothing, in safe words; return False where the console's message line shall show it."""
         return False

@@ -74,6 +74,27 @@ class PromptScreen(KeyScreen[None]):
             prompt.move_cursor(prompt.document.end)
         self.set_focus(prompt)
 
+    def typed_command(self, line: str) -> bool:
+        """Carry a command that only looks out at once; one that may change something goes to the prompt first.
+
+        Words that a pane is searched for may be a command's name, too.
+        """
+        from hitl_tui.commands.spec import registry
+
+        known, words = registry(), line.removeprefix("/").split()
+        spec = next((known[name] for n in (2, 1) if (name := " ".join(words[:n])) in known), None)
+        prompt = self.query_one(Prompt)
+        if spec is None:
+            return False
+        if spec.changes or spec.local:
+            if prompt.text:  # what is written there stays
+                return False
+            self.draft(line)
+            self.say(keymap_of(self.app).named(_("Not sent yet: {prompt.send} sends it.")), passing=True)
+        else:
+            prompt.post_message(Prompt.Sent(line))
+        return True
+
     def to_prompt(self) -> None:
         """Go to the prompt."""
         self.set_focus(self.query_one(Prompt))

@@ -10,7 +10,7 @@ from textual.events import Key, Paste
 from textual.message import Message
 from textual.widget import Widget
 
-from hitl_tui.console.keyguard.key_targets import SearchField
+from hitl_tui.console.keyguard.key_targets import KeyScreen, SearchField
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.keys import FINDING, KeySpec, of
 from hitl_tui.core.safe_text import one_line, safe_text
@@ -118,7 +118,13 @@ class SearchInput(SearchField):
     def on_key(self, event: Key) -> None:
         """Take what is typed while words are looked for."""
         self.key_arrived()
-        if self.finding.key(event, keymap_of(self.app), self.PART):
+        keymap, screen = keymap_of(self.app), self.screen
+        kept = self.finding.typing and keymap.at(FINDING, event.key) == "finding.keep"
+        if kept and isinstance(screen, KeyScreen) and screen.typed_command(f"/{self.finding.text}"):
+            event.stop()
+            event.prevent_default()
+            self.stop_finding()
+        elif self.finding.key(event, keymap, self.PART):
             event.stop()
             event.prevent_default()
             self.seek()
