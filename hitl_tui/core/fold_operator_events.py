@@ -12,6 +12,7 @@ from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import Event
+from hitl_tui.core.given_values import given_values
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import (
     Breakpoints,
@@ -322,7 +323,8 @@ def edit(draft: Draft, event: Event) -> None:
     planned = {**_short_values(before.arguments), **before.metadata.get("planned", {})}
     metadata: TodoMetadata = {**without(todo.metadata, "lacks", "unplaced")}
     metadata["edited_by"] = event.by
-    metadata["planned"] = {name: was for name, was in planned.items() if todo.arguments.get(name) != was}
+    now = given_values(todo.arguments)
+    metadata["planned"] = {name: was for name, was in planned.items() if now.get(name) != was}
     draft.put(replace(todo, metadata=metadata))
     for also in event.data.get("also", ()):
         with suppress(HitlError):
@@ -331,9 +333,9 @@ def edit(draft: Draft, event: Event) -> None:
 
 
 def _short_values(arguments: JsonObject) -> dict[str, Json]:
-    """Return the arguments that are kept of an input that is edited: what a line can say."""
-    long = dict | list if "argv" in arguments else dict  # a command's lists follow from its parameters
-    return {n: v for n, v in arguments.items() if not isinstance(v, long) and len(str(v)) <= _LONGEST_KEPT}
+    """Return the values that are kept of an input that is edited: what a line can say."""
+    found = given_values(arguments)
+    return {n: v for n, v in found.items() if not isinstance(v, dict) and len(str(v)) <= _LONGEST_KEPT}
 
 
 def _with_input(todo: SupervisorTodo, given: Mapping[str, Any]) -> SupervisorTodo:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TypedDict, cast
 
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
+from hitl_tui.core.given_values import given_values, value_at
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
@@ -246,7 +247,7 @@ def compose(
         _answer(parts, words, deeds, among, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
     )
     # What isn't as expected or not done at all, and what was asked for last and isn't there, come before the rest.
-    edited = [t for t in done if t.metadata.get("edited_by") and t.id not in runs]
+    edited = [t for t in done if t.metadata.get("edited_by") and (t.id not in runs or t.metadata.get("planned"))]
     answer = "\n\n".join([*_missed(done, results), *above, *_edited(edited, words, asks), *refused, answer])
     stated = {text for _, part in parts for text in part.split("\n\n")} | {*refused}
     began = min((one.todo.created_at for one in newest), default="")
@@ -294,15 +295,15 @@ def _edited(
 
 def _changed(todo: SupervisorTodo, words: Mapping[str, str], path: Sequence[str]) -> str:
     """Return what of a step's input was edited, and the words it was asked now."""
-    planned = todo.metadata.get("planned", {})
+    planned, now, asks = todo.metadata.get("planned", {}), given_values(todo.arguments), value_at(path)
     changes = [
         words["planned"].format(
-            words.get(f"argument {name}", name), clip(_listed_out(todo.arguments.get(name))), clip(_listed_out(was))
+            words.get(f"argument {name}", name), clip(_listed_out(now.get(name))), clip(_listed_out(was))
         )
         for name, was in planned.items()
-        if name not in path[:1]
+        if name != asks
     ]
-    asked = _asked(todo, path) if not changes or not planned.keys().isdisjoint(path[:1]) else ""
+    asked = _asked(todo, path) if not changes or asks in planned else ""
     return ", ".join([*([literal(clip(asked, _QUOTED))] if asked else []), *map(literal, changes)])
 
 

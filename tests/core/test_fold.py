@@ -898,6 +898,25 @@ def test_an_edit_keeps_what_was_planned_until_it_is_that_again() -> None:
     assert table.todo("todo_001").metadata["planned"] == {"documents": ["."]}
 
 
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (
+            {"command": "clean", "parameters": {"days": 14, "of": "nginx"}, "argv": ["find", "14"], "timeout": 9.0},
+            {"command": "clean", "parameters": {"days": 20, "of": "nginx"}, "argv": ["find", "20"], "timeout": 9.0},
+        ),
+        ({"calls": "m:f", "input": {"days": 14, "of": "x"}}, {"calls": "m:f", "input": {"days": 20, "of": "x"}}),
+        ({"input": {"days": 14}, "programs": {"a": "1"}}, {"input": {"days": 20}, "programs": {"a": "2"}}),
+    ],
+    ids=["command", "call", "graph"],
+)
+def test_an_edit_keeps_the_values_that_a_person_may_set(was: dict[str, Any], now: dict[str, Any]) -> None:
+    table = Table(plan("a"))
+    table.board = replace(table.board, todos={"todo_001": replace(table.todo("todo_001"), arguments=was).to_state()})
+    table.take(on(EventKind.EDIT, "todo_001", arguments=now, risk="low"))
+    assert table.todo("todo_001").metadata["planned"] == {"days": 14}
+
+
 def test_a_name_that_says_with_what_a_command_runs_says_so_after_an_edit() -> None:
     table = Table(plan("a"))
     given = {"command": "keep", "argv": ["cp", "one"], "parameters": {"file": "one"}}
