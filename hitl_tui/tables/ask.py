@@ -299,6 +299,8 @@ def about(question: str, workspace: Path) -> About:
     best = answer.mapped
     if answer.why in ("absent", "unread"):
         return About.TABLE
+    if best is not None and answer.why and not best.query.limited and _is_written(best.table.file, question):
+        return About.TABLE if best.own or best.counts else About.BOTH
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT
     if best.query.limited and (not answer.why or answer.likely):
@@ -409,6 +411,11 @@ def _named(question: str, files: Sequence[TableFile]) -> tuple[TableFile | None,
         if len(few) == 1:
             return few[0], ""
     return max((f for f in files if _spoken(_stem(f), said)), key=lambda f: len(_stem(f)), default=None), ""
+
+
+def _is_written(file: TableFile, question: str) -> bool:
+    """Whether a question has the name of a file with its ending."""
+    return PurePosixPath(file.path).name.casefold() in question.casefold()
 
 
 def _spoken(stem: str, question: str) -> bool:

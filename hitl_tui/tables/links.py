@@ -17,6 +17,8 @@ _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 ALIKE, APART = 0.63, 0.1
 """How near in meaning a word and a name have to be, and by how much nearer than the next."""
+_COMPOUND = 6
+"""Letters of two words from which they may be one of a table's name."""
 _ASKING = frozenset(("what", "which", "how", "why"))
 _COMPARED = 60
 _indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
@@ -39,11 +41,14 @@ def index_of(table: Table) -> ValueIndex:
         words: dict[str, dict[str, int]] = {}
         for column in table.columns:
             for value in column.values:
-                whole.setdefault(key_of(value), []).append((column.name, value))
+                if value not in column.items:
+                    whole.setdefault(key_of(value), []).append((column.name, value))
                 if len(value) <= 200:
                     for word in set(words_of(value)):
                         counts = words.setdefault(word, {})
                         counts[column.name] = counts.get(column.name, 0) + 1
+            for item in sorted(column.items):
+                whole.setdefault(key_of(item), []).append((column.name, item))
         known = ValueIndex(whole, words)
         _indexes[key] = known
         while len(_indexes) > 200:
@@ -111,6 +116,10 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_
             spelled = any(_in_stem(term, stem) for form in forms for term in (form, *lexicon().alike.get(form, ())))
             if named >= (0.5 if token.filler else 0.75) or (spelled and not token.filler):
                 made.named[n] = max(named, 0.8 if spelled else 0.0)
+    for n, (one, other) in enumerate(pairwise(question)):  # "bird strikes" are what birdstrikes.csv is about
+        joined = key_of(one.text + other.text)
+        if len(joined) >= _COMPOUND and "word" == one.kind == other.kind and (joined in stem or lemma(joined) in stem):
+            made.named |= dict.fromkeys((n, n + 1), 1.0)
     for last in range(len(question)):
         for first in range(max(0, last - 4), last + 1):
             made.values += _wholes(question, first, last, index, taken, made)

@@ -7,10 +7,13 @@ unexplained counts against it by how much the word says, and so does what it ass
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cached_property
 from itertools import product
+from math import prod
 
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.links import Links, ValueLink, label_of, links
@@ -22,6 +25,7 @@ from hitl_tui.tables.words import (
     Token,
     ends_as_predicate,
     found,
+    is_ending,
     is_past,
     is_question_word,
     key_of,
@@ -109,6 +113,12 @@ _AMOUNT = re.compile(r"amount|sales|revenue|금액|매출", re.I)
 _LASTING = re.compile(
     r"\b(?:minutes?|seconds?|hours?|how long)\b|몇\s?(?:분(?!이|의|인)|초|시간)|얼마나\s(?:걸|오래)", re.I
 )
+_PARTS_OF_DAYS = {
+    "year": ("year", "yr", "년", "연도", "년도"),
+    "month": ("month", "mon", "mm", "mo", "월"),
+    "day": ("day", "dd", "일"),
+}
+"""Names of columns of numbers that are parts of a date."""
 _NO_SIGN = ("not", "between")
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
@@ -214,7 +224,7 @@ class Reader:
         self.operators = frozenset(
             n
             for n, token in enumerate(self.tokens)
-            if any(5 * (min(end, token.end) - max(start, token.start)) >= 2 * len(token.text) for start, end in places)
+            if any(_takes_up(token, start, end) for start, end in places)
         )
         self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
         over = lexicon().over.search(self.text)
@@ -438,16 +448,24 @@ class Reader:
     def quantity(self) -> str:
         """Return the one column that says how many of something a row is about, where that many are asked for."""
         spans = self.operations.get("count", ())
+        counts = [c.name for c in self.figures() if key_of(c.bare_name) in lexicon().counts]
+        if len(counts) == 1 and (spans or self.superlative):
+            return counts[0]
         asked = [self.text[a:b] + self.text[b : b + 14] for a, b in spans]
         happened = any(
             re.search(rf"(?:몇|how many|number of)\s?(?:{'|'.join(lexicon().happenings)})", one, re.I) for one in asked
         )
-        columns = [c.name for c in self.figures() if set(words_of(c.name)) & lexicon().quantities]
+        columns = [c.name for c in self.figures() if self._is_quantity(c.name)]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
+
+    def _is_quantity(self, name: str) -> bool:
+        """Whether a column says how many of something a row is about, not what each of them costs."""
+        words = set(words_of(name))
+        return bool(words & lexicon().quantities) and not words & (lexicon().each_of | lexicon().money) - {"unit"}
 
     def _sold(self, name: str) -> bool:
         """Whether a column says how much was sold where words only ask for that: the most is the most of it."""
-        counts = self.superlative and bool(set(words_of(name)) & lexicon().quantities)
+        counts = self.superlative and self._is_quantity(name)
         return counts and self.said[name].likely == _LOOSE and not self._asks_for_money(())
 
     def time_column(self) -> Column | None:
@@ -464,12 +482,12 @@ class Reader:
         """Whether values of a column may be summed up."""
         if pair := next((one for one in self.table.pairs if one.column.name == name), None):
             return pair.kind != "short"
-        known = lexicon().additive
+        known, known_counts = lexicon().additive, lexicon().counts
         words = set(words_of(name))
         each = words & lexicon().each_of
         if not each and (self.column(name).money or (len(words) > 1 and words & lexicon().money)):
             return True
-        if words & lexicon().quantities or (self.lasting and self._lasts(name)):
+        if self._is_quantity(name) or key_of(name) in known_counts or (self.lasting and self._lasts(name)):
             return True
         summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
         spoken = {form for token in self.tokens for form in token.forms}
@@ -530,7 +548,8 @@ class Reader:
                 known_filter = made.get(key)
                 values = (*(known_filter.values if known_filter else ()), *read.values)
                 said = f"{known_filter.said} {words}" if known_filter else words
-                op = "is" if read.whole else "has"
+                items = self.column(read.column).items
+                op = "has" if not read.whole else "item" if items.issuperset(values) else "is"
                 made[key] = Filter(read.column, op, tuple(dict.fromkeys(values)), said)
             yield [self._negated(one) for one in made.values()], frozenset(used), sum(one[0] for one in chosen)
 
@@ -559,7 +578,7 @@ class Reader:
         """Whether the words of a value rather name a column, or the table."""
         column = max((max(self.links.columns[n].values(), default=0.0) for n in places), default=0.0)
         if not link.whole:
-            return column >= _LIKELY or any(self.links.named.get(n, 0) >= 0.9 for n in places)
+            return column >= _LIKELY or any(self.links.named.get(n, 0) >= 0.8 for n in places)
         if len(places) > 1:
             return False
         (n,) = places
@@ -574,9 +593,10 @@ class Reader:
 
     def _negated(self, one: Filter) -> Filter:
         at = self.text.find(one.said.split()[0])
-        for start, end in self.comparisons.get("not", ()) if one.op == "is" else ():
+        denied = {"is": "not", "item": "no_item"}.get(one.op, one.op)
+        for start, end in self.comparisons.get("not", ()):
             if 0 <= at - end <= 5 or 0 <= start - (at + len(one.said)) <= 3:
-                return replace(one, op="not")
+                return replace(one, op=denied)
         if one.op == "is" and any(start < at < end for start, end in self.operations.get("negation", ())):
             return replace(one, op="not")  # "still to pay"
         return one
@@ -587,9 +607,11 @@ class Reader:
         used: set[int] = set()
         time = self.time_column()
         numbers = frozenset(n for n, token in enumerate(self.tokens) if time and _far(token, time))  # 1000 is no year
-        for one in periods(self.tokens, self.text, skipped | numbers, list(self.comparisons)) if time else ():
-            if time and (filter_ := one.filter(time)):
-                made.append(filter_)
+        calendar = self._calendar
+        for one in periods(self.tokens, self.text, skipped | numbers, list(self.comparisons)):
+            filters = one.parts(calendar) or ((one.filter(time),) if time else ())
+            if filter_ := [each for each in filters if each]:
+                made += filter_
                 used |= one.tokens
         if len(made) > 1:
             made = _months_together(made)
@@ -602,6 +624,15 @@ class Reader:
                 used |= hit[1]
         unique = {(one.column, one.op, one.values): one for one in made}
         return list(unique.values()), frozenset(used)
+
+    @cached_property
+    def _calendar(self) -> dict[str, str]:
+        """The columns of numbers that are the year, month and day of a row, where the month has one of its own."""
+        numbers = [c for c in self.table.columns if c.kind == "number"]
+        named = {part: [c for c in numbers if key_of(c.name) in names] for part, names in _PARTS_OF_DAYS.items()}
+        found = {part: columns[0].name for part, columns in named.items() if columns}
+        month = self.column(found["month"]) if "month" in found else None
+        return found if month and 1 <= month.low <= month.high <= 12 else {}
 
     def _number_filter(
         self, n: int, value: float, taken: frozenset[int] | set[int], measure: str
@@ -675,6 +706,8 @@ class Reader:
             taken = {one.column for one in values}
             measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
             measures = [n for n in measures if n not in self._paired and not self.table.numbers_rows(n)]
+            if self.quantity() and self.has("count"):  # "how many in total" asks for no column that is called Total
+                measures = [n for n in measures if not self.said[n].tokens <= self.operators]
             measures = sorted(measures, key=lambda name: (self.column(name).years, not self._sold(name)))[:_CHOICES]
             for measure in (*measures, ""):
                 mine = self.said[measure].tokens if measure else frozenset()
@@ -854,28 +887,38 @@ class Reader:
             yield self._reading(query, used, "change", "how_much", "sum")
         default = "" if measure else self.default_measure()
         figure = measure or default
-        for one in base.filters:
-            rest = tuple(other for other in base.filters if other is not one)
-            ends: tuple[str | float, ...] = ()
-            part = ""
-            if self.is_time(one.column) and one.op in ("between", "years"):
-                ends, part = one.values, "year" if one.op == "years" else ""
-            elif one.op in ("is", "year") and self.is_time(one.column) and len(one.values) == 1:
-                year = float(one.values[0])
-                if year > self.column(one.column).low:
-                    ends, part = (year - 1, year), "year" if one.op == "year" else ""
-            elif one.op == "month" and len(set(one.values)) == 2:
-                ends, part = tuple(sorted(set(one.values), key=float)), "month"
-            elif one.op == "is" and len(one.values) == 2:
-                ends = one.values
-            if ends and figure:
-                query = replace(
-                    base, shape="change", aggregate=self.figure_of(figure), measure=figure, group=one.column,
-                    part=part, filters=rest, ends=ends,
-                )  # fmt: skip
-                yield self._reading(
-                    query, used, "change", "share", self.aggregate, "how_much", assumes=0.3 * bool(default)
-                )
+        for column, part, ends, rest in self._ends(base.filters) if figure else ():
+            query = replace(
+                base, shape="change", aggregate=self.figure_of(figure), measure=figure, group=column, part=part,
+                filters=rest, ends=ends,
+            )  # fmt: skip
+            done = ("change", "share", self.aggregate, "how_much")
+            yield self._reading(query, used, *done, assumes=0.3 * bool(default))
+
+    def _ends(
+        self, filters: Sequence[Filter]
+    ) -> Iterator[tuple[str, str, tuple[str | float, ...], tuple[Filter, ...]]]:
+        """Yield what a change may go from and to: a column, the part of its dates, both ends, and the other filters."""
+        for one in filters:
+            same = [other for other in filters if (other.column, other.op) == (one.column, one.op)]
+            rest = tuple(other for other in filters if other not in same)
+            time, values = self.is_time(one.column), tuple(value for other in same for value in other.values)
+            if one is not same[0] or len(same) > 2:
+                continue
+            if time and one.op == "dates":
+                whole = all(_is_month(other.values) for other in same) or (len(same) == 1 and _are_months(values))
+                size, part = (7, "month of year") if whole else (10, "day")
+                ends = sorted({str(value)[:size] for value in values})
+                yield from [(one.column, part, tuple(ends), rest)] if len(ends) == 2 else []
+            elif time and (one.op in ("between", "years") or (one.op in ("is", "year") and len(values) == 2)):
+                yield one.column, "year" if one.op.startswith("year") else "", tuple(sorted(values, key=float)), rest
+            elif time and one.op in ("is", "year") and float(values[0]) > self.column(one.column).low:
+                year = float(values[0])
+                yield one.column, "year" if one.op == "year" else "", (year - 1, year), rest
+            elif one.op == "month" and len(set(values)) == 2:
+                yield one.column, "month", tuple(sorted(set(values), key=float)), rest
+            elif one.op == "is" and len(values) == 2 and not time:
+                yield one.column, "", values, rest
 
     def _shares(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which part of the rows, or of a sum, some of them are: those named last, or those that are so."""
@@ -901,10 +944,20 @@ class Reader:
             within = (after or first or [within])[0]
         summed = measure and (self.additive(measure) or self.said[measure].likely >= _NAMED)
         of_sum = measure if summed and measure not in {one.column for one in base.filters} else ""
+        if not measure and (self._one_each or self.quantity()):  # rows are counted together already
+            figure = self.quantity() or self.default_measure()
+            of_sum = figure if figure and self.additive(figure) else ""
         rest = tuple(one for one in base.filters if one is not within)
         yield self._reading(
             replace(base, shape="share", measure=of_sum, filters=rest, within=(within,)), used, "share", "count", "sum"
         )
+
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether there is one row for each of what its texts and times may be together: years by sources."""
+        apart = [c for c in self.table.columns if c.distinct > 1 and (c.kind in ("text", "date") or c.years)]
+        every = prod(c.distinct for c in apart)
+        return len(apart) > 1 and 0.95 * every <= self.table.rows <= every
 
     def _place_columns(self) -> list[Column]:
         """Return the column that says where rows are, if there is one."""
@@ -979,7 +1032,7 @@ class Reader:
             both = groups and grouped.aggregate == "sum" and not self.has("sum")
             if groups and not (one_each and both):
                 unclear = assumes + (0.0 if self.aggregate or self.additive(figure) else 0.25)
-                also = ("count",) if figure == many else ()
+                also = ("count",) if figure == many or (measure and grouped.aggregate == "sum") else ()
                 reading = self._reading(
                     grouped, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
                 )
@@ -1119,7 +1172,7 @@ class Reader:
             alone = (0.25 if measure and measure not in taken else 0.0) + _COUNTS_ONE * self._keyed(filters)
             yield self._reading(replace(base, aggregate="count"), used.union(*rows), "count", "sum", assumes=alone)
             summed = measure or ("" if self._named_rows(used) else self.quantity())
-            if summed and (self.additive(summed) or self._counted(summed)) and summed not in taken:
+            if summed and summed not in taken and (self.has("sum") or self.additive(summed) or self._counted(summed)):
                 rather = -0.3 * (summed == self.quantity() or self._counted(summed))
                 query = replace(base, aggregate="sum", measure=summed)
                 yield self._reading(query, used, "count", "sum", "how_much", assumes=rather)
@@ -1512,6 +1565,24 @@ def _months_together(filters: Sequence[Filter]) -> list[Filter]:
     made = [Filter(one.column, "year", years, said) for one in dated[:1]]
     kept = [one for one in filters if one not in months and one not in dated]
     return [*kept, Filter(filters[0].column, "month", named, said), *made]
+
+
+def _are_months(days: Sequence[str | float]) -> bool:
+    """Whether a time goes from the first day of a month to the last one of a month."""
+    first, last = (date.fromisoformat(str(day)) for day in days)
+    return first.day == 1 and last.day == monthrange(last.year, last.month)[1]
+
+
+def _is_month(days: Sequence[str | float]) -> bool:
+    """Whether a time is one month."""
+    return _are_months(days) and str(days[0])[:7] == str(days[1])[:7]
+
+
+def _takes_up(token: Token, start: int, end: int) -> bool:
+    """Whether an expression is most of a word, or all of it but its ending."""
+    within = min(end, token.end) - max(start, token.start)
+    ends = start <= token.start < end <= token.end and is_ending(token.text[end - token.start :])
+    return 5 * within >= 2 * len(token.text) or ends
 
 
 def _far(token: Token, time: Column) -> bool:

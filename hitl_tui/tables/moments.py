@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -72,6 +72,18 @@ class Period:
     sign: str
     tokens: frozenset[int]
     said: str
+
+    def parts(self, calendar: Mapping[str, str]) -> tuple[Filter, ...]:
+        """Return the filters of the columns that hold years, months and days; empty where they can't tell the period.
+
+        Args:
+            calendar: `year`, `month` and `day` with the column of each.
+        """
+        one = self.first
+        named = {part: number for part in ("year", "month", "day") if (number := getattr(one, part))}
+        if self.sign or one != self.last or one.last_year or not named.keys() <= calendar.keys():
+            return ()
+        return tuple(Filter(calendar[part], "is", (float(number),), self.said) for part, number in named.items())
 
     def filter(self, column: Column) -> Filter | None:
         """Return the rows of a column of dates or years that are meant; None where it can't tell them."""

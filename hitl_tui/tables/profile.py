@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -42,6 +42,11 @@ UNITS_OF_TIME = ("s", "min", "h")
 _SIGNS = ("₩", "$", "€", "£", "원")
 _FIGURES = 8
 """What is counted of each column by which its kind is judged."""
+_LIST = re.compile(r"(?:VARCHAR|[A-Z]*INT|INTEGER|DOUBLE|FLOAT|BOOLEAN)\[\]")
+"""Kinds of lists that are one text: their values with commas."""
+_SEPARATOR = re.compile(r"[,;|]")
+_SPLIT, _LONGEST_ITEM = 3000, 40
+"""Values that are looked at for lists, and letters that an item of one has at most."""
 _LASTS = re.compile(r"length|duration|runtime|elapsed|길이|시간|분량|러닝타임", re.IGNORECASE)
 _TIMES = re.compile(
     r"(?<![a-z])(?:(?P<s>s|secs?|seconds?)|(?P<min>mins?|minutes?)|(?P<h>h|hrs?|hours?))(?![a-z])|(?P<ks>초)|(?P<km>분)",
@@ -78,6 +83,7 @@ class Column:
         decimals: of numbers, how many decimals all of them are written with; 0 where they differ.
         money: its cells, or its name, have a sign of a currency.
         values: different texts, the most frequent first; empty where there are too many.
+        items: what the lists in its cells are made of; empty where a cell is one value.
     """
 
     name: str
@@ -92,6 +98,7 @@ class Column:
     last_month: int = 0
     decimals: int = 0
     money: bool = False
+    items: frozenset[str] = frozenset()
 
     @property
     def bare_name(self) -> str:
@@ -255,6 +262,8 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     ((rows, *figures),) = opened.ask(f"SELECT count(*){', ' if facts else ''}{facts} FROM {cleaned}").rows
     columns = [_column(opened, cleaned, name, kind, figures[4 * n : 4 * n + 4]) for n, (name, kind) in enumerate(asked)]
     columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
+    lists = {name for name, (_, kind) in zip(names, raw, strict=True) if _LIST.fullmatch(kind)}
+    columns = [replace(one, items=_items(one.values, lists=one.name in lists)) for one in columns]
     long = {name for name, probe in zip(names, probed, strict=True) if int(probe[-1])}
     paid = {name for name, probe in zip(names, probed, strict=True) if 2 * int(probe[-2]) > int(probe[0])}
     columns = [replace(one, money=one.name in paid or one.unit in _SIGNS) for one in columns]
@@ -381,6 +390,8 @@ def _kind(kind: str, counted: Sequence[int]) -> str:
             return "date"
         if base in ("BOOLEAN", "UUID", "TIME", "ENUM"):
             return "text"
+        if _LIST.fullmatch(kind):
+            return "text"
         return "number" if base.endswith("INT") or base in ("INTEGER", "DOUBLE", "FLOAT", "DECIMAL") else "other"
     if filled and numbers >= 0.97 * filled and not codes > 0.5 * filled:
         return "number"
@@ -397,6 +408,8 @@ def _unit_of_time(name: str) -> str:
 def _cleaned(name: str, kind: str, made: str, year: int, probe: Sequence[int]) -> str:
     cell = _bare(name, kind)
     if kind != "VARCHAR":
+        if _LIST.fullmatch(kind):
+            return f"array_to_string({cell}::VARCHAR[], ', ')"
         cast = {"number": "DOUBLE", "date": "TIMESTAMP", "text": "VARCHAR"}.get(made)
         return f"{cell}::{cast}" if cast else cell
     numbers = _number(cell, lasts=bool(probe[-1]))
@@ -426,3 +439,12 @@ def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[flo
             values = []
     unit_name = unit["unit"] if unit else _unit_of_time(name) if kind == "number" else ""
     return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), *months)
+
+
+def _items(values: Sequence[str], *, lists: bool) -> frozenset[str]:
+    """Return what lists in cells are made of; nothing where they may be none, as few items stand in more than one."""
+    cells = [[part.strip() for part in _SEPARATOR.split(value)] for value in values[:_SPLIT]]
+    counted = Counter(item for parts in cells for item in set(parts) if 0 < len(item) <= _LONGEST_ITEM)
+    within = {item for parts in cells if len(parts) > 1 for item in parts if item in counted}
+    shared = sum(counted[item] > 1 for item in within)
+    return frozenset(counted) if lists or (shared > 1 and 5 * shared >= 3 * len(within)) else frozenset()

@@ -15,6 +15,11 @@ AGGREGATES = {
     "deviation": "stddev_samp",
 }  # fmt: skip
 _SIGNS = {"is": "=", "not": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+_PARTS = {
+    "year": "year({})", "month": "month({})", "month of year": "strftime({}, '%Y-%m')",
+    "day": "strftime({}, '%Y-%m-%d')",
+}  # fmt: skip
+_BETWEEN_ITEMS = r"\s*[,;|]\s*"
 MAX_ROWS = 50
 
 
@@ -24,11 +29,11 @@ class Filter:
 
     Args:
         column: its name.
-        op: `is`, `not`, `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`,
+        op: `is`, `not`, `item` and `no_item` (of a list in the cell), `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`,
             `none` (empty or 0), `over` (a limit that isn't known yet); `column_lt`, `column_gt` (than the
             column that is its value); of dates `dates` (from, to), `month` (any of them), `months` (from, to),
             `year`, `years` (from, to), and `date_lt` and so on.
-        values: what it is compared with; of `is` and `not` any of them.
+        values: what it is compared with; of `is`, `not` and items any of them.
         said: the words of the question.
     """
 
@@ -51,6 +56,10 @@ class Filter:
                 return f"{cell} IN ({', '.join(values)})"
             case "not":
                 return f"({cell} IS NULL OR {cell} NOT IN ({', '.join(values)}))"
+            case "item":
+                return f"({' OR '.join(_has_item(cell, str(value)) for value in self.values)})"
+            case "no_item":
+                return " AND ".join(f"NOT coalesce({_has_item(cell, str(value))}, FALSE)" for value in self.values)
             case "has":
                 return " AND ".join(f"regexp_matches({cell}, {text(_word(str(value)))}, 'i')" for value in self.values)
             case "between":
@@ -79,6 +88,12 @@ class Filter:
                 return f"{cell} {_SIGNS[op]} {values[0]}"
 
 
+def _has_item(cell: str, item: str) -> str:
+    """Return the condition that a cell holds a list with an item."""
+    items = f"string_split_regex(trim({cell}), {text(_BETWEEN_ITEMS)})"
+    return f"list_contains({items}, {text(item)})"
+
+
 def _word(word: str) -> str:
     """Return an expression for a word within a text; one that ends with a star is the beginning of a word."""
     whole = re.sub(r"[^\w.가-힣]", ".", word.rstrip("*")).replace(".", "[.]")
@@ -97,7 +112,7 @@ class TableQuery:
         measure: the column that is counted, summed up or ordered by; empty counts rows.
         other: the second column of a correlation or of a change between two columns.
         group: a column whose values each get a figure.
-        part: `year` or `month` of a group that is a date.
+        part: `year`, `month`, `month of year` (2006-01) or `day` of a group that is a date.
         columns: what is shown of rows.
         filters: which rows count.
         within: of a share, which of these rows it is.
@@ -189,7 +204,7 @@ class TableQuery:
                 ordered = f" ORDER BY {quote(self.measure)} {self.order.upper()}" if self.order else ""
                 return f"SELECT {distinct}{cells_} {rows}{also}{ordered} LIMIT {self.limit or MAX_ROWS}"
             case "groups" | "change":
-                name = f"{self.part}({quote(self.group)})" if self.part else quote(self.group)
+                name = _PARTS.get(self.part, "{}").format(quote(self.group))
                 also = f"{' AND' if where else ' WHERE'} {quote(self.group)} IS NOT NULL"
                 if self.ends:
                     ends = ", ".join(text(v) if isinstance(v, str) else f"{v:.15g}" for v in self.ends)

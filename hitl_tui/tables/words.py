@@ -75,6 +75,7 @@ class Lexicon:
         money, each_of: units of money; words that make a figure of money a price.
         months: number of a month by its names.
         quantities: words of columns that say how many of something a row is about.
+        counts: names of columns that say how many rows were counted together.
         happenings: words that ask how often, not how many of something.
         old: what names of files have that were put aside, or copied.
         titles: what stands after a name and says who it is.
@@ -102,6 +103,7 @@ class Lexicon:
     each_of: frozenset[str]
     months: Mapping[str, int]
     quantities: frozenset[str]
+    counts: frozenset[str]
     happenings: frozenset[str]
     old: frozenset[str]
     titles: frozenset[str]
@@ -159,6 +161,7 @@ def lexicon() -> Lexicon:
             for name, asked in _expressions(given["pairs"]).items()
         },
         quantities=frozenset(given["quantities"]["words"].split()),
+        counts=frozenset(given["quantities"]["counts"].split()),
         happenings=frozenset(given["quantities"]["times"].split()),
         old=frozenset(given["quantities"]["old"].split()),
         titles=frozenset(given["quantities"]["titles"].split()),
@@ -240,7 +243,7 @@ def tokens(question: str) -> list[Token]:
     for match in _TOKEN.finditer(question):
         token = _token(match)
         # A particle that hangs on to a name of other letters, or to a bracket, is no word.
-        if token.start and _particle(token.text) and (not question[token.start - 1].isspace() or len(token.text) > 1):
+        if token.start and is_ending(token.text) and (not question[token.start - 1].isspace() or len(token.text) > 1):
             continue
         if len(token.text) == 1 and re.search(r"[A-Za-z]$", question[: token.start]) and _HANGUL.match(token.text):
             continue  # so does what says of what kind it is: `R석`
@@ -248,7 +251,8 @@ def tokens(question: str) -> list[Token]:
     return made
 
 
-def _particle(word: str) -> bool:
+def is_ending(word: str) -> bool:
+    """Whether what remains of a Korean word is a particle, or the end of a question."""
     known = lexicon()
     bare = known.tails.sub("", word) or word
     return bool(_HANGUL.match(word)) and (

@@ -336,6 +336,9 @@ def _condition(one: Filter, language: str) -> str:
     if one.op == "full":
         return say(language, f"{name} 있음", f"{name} is given")
     listed = " / ".join(values)
+    if one.op in ("item", "no_item"):
+        korean, english = ("포함", "has") if one.op == "item" else ("포함하지 않음", "doesn't have")
+        return say(language, f"{name}: {listed} {korean}", f"{name} {english} {listed}")
     if one.op == "has":
         return say(language, f"{name}: ‘{listed}’ 포함", f"{name} with “{listed}” in it")
     return f"{name} {_OPS[one.op]} {listed}"

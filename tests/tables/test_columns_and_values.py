@@ -1,0 +1,165 @@
+"""What the rows of a table are of, and how words of a question meet its columns and values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.tables.ask import About, Answer, about, ask
+from hitl_tui.tables.files import table_files
+from hitl_tui.teams.analysis.table_answer import brief
+
+ROUTES = "source,target,trips\nOslo,Bergen,40\nOslo,Moss,30\nOslo,Hamar,20\nBergen,Oslo,45\nBergen,Moss,70\n"
+SHOP = "Item,Units,Unit Price,Total\nBinder,3,2,6\nPen,10,1,10\nBinder,4,2,8\nDesk,1,90,90\n"
+POWER = "year,fuel,net_generation\n" + "".join(
+    f"{year},{fuel},{mwh + year - 2001}\n" for year in range(2001, 2005) for fuel, mwh in (("Coal", 70), ("Wind", 30))
+)
+LANDS = "name,currencies,area\nA,EUR,10\nB,USD,20\nC,\"EUR, USD\",30\nD,\"CHF, EUR\",40\nE,CHF,50\nF,EUR,5\nG,USD,6\n"
+PRICES = "symbol,date,price\n" + "".join(
+    f"{symbol},{month} 1 {year},{price + 10 * (year - 2000) + n}\n"
+    for symbol, price in (("KLMN", 50), ("OPQR", 80))
+    for year in (2000, 2001, 2002)
+    for n, month in enumerate(("Jan", "Feb", "Mar"))
+)
+BIRDS = "Phase of flight,Wildlife Species,Cost Total\n" + "".join(
+    f"{phase},{species},{cost}\n"
+    for phase, species, cost in (
+        ("Approach", "Unknown bird", 1), ("Approach", "Gull", 2), ("Approach", "Gull", 3), ("Climb", "Unknown bird", 4),
+        ("Climb", "Unknown bird", 5),
+    )
+)  # fmt: skip
+STATES = "state,poverty,income\nOhio,14.2,300\nUtah,11.0,400\nIowa,12.1,500\n"
+CALLS = "year,month,day,line,calls\n" + "".join(
+    f"{year},{month},{day},{line},{month}\n"
+    for year in (2012, 2013) for month in (1, 2, 3) for day in (1, 2) for line in ("N1", "S2")
+)  # fmt: skip
+
+
+def folder(at: Path, **tables: str) -> Path:
+    for name, content in tables.items():
+        (at / f"{name}.csv").write_text(content, encoding="utf-8")
+    return at
+
+
+def asked(at: Path, question: str, **tables: str) -> Answer:
+    return ask(question, table_files(folder(at, **tables)))
+
+
+def said(at: Path, question: str, **tables: str) -> str:
+    return brief(asked(at, question, **tables), "ko" if any("가" <= c <= "힣" for c in question) else "en").answer
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("which source has the most trips in routes.csv?", "Bergen: **115**"),
+        ("which source has the fewest trips in routes.csv, and how many?", "Oslo: **90**"),
+        ("how many trips start in Bergen according to routes.csv?", "**115**"),
+        ("routes.csv에서 Bergen 출발 운행(trips)은 모두 몇 회야?", "**115**"),
+    ],
+)
+def test_rows_that_carry_a_count_are_added_up(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, routes=ROUTES)
+
+
+@pytest.mark.parametrize(
+    "question", ["how many binders were sold in total according to shop.csv?", "shop.csv에서 바인더는 모두 몇 개 팔렸어?"]
+)
+def test_what_was_sold_in_total_is_counted_not_paid(tmp_path: Path, question: str) -> None:
+    assert "**7**" in said(tmp_path, question, shop=SHOP)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what share of the electricity came from wind in 2002?", "30.4%"),
+        ("power.csv에서 2002년 풍력(Wind) 비중은 몇 퍼센트야?", "30.4%"),
+    ],
+)
+def test_a_share_of_rows_that_are_one_each_is_a_share_of_their_measure(
+    tmp_path: Path, question: str, expected: str
+) -> None:
+    assert expected in said(tmp_path, question, power=POWER)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("lands.csv에서 통화에 EUR가 들어가는 곳이 몇 군데야?", "**4**"),
+        ("how many rows in lands.csv use EUR?", "**4**"),
+        ("which name in lands.csv with EUR has the largest area?", "**D**"),
+    ],
+)
+def test_a_cell_that_holds_a_list_has_each_of_its_values(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, lands=LANDS)
+
+
+def test_a_list_in_json_is_one_of_a_cell(tmp_path: Path) -> None:
+    rows = [{"land": "A", "languages": ["French", "Dutch"]}, {"land": "B", "languages": ["French"]}]
+    rows.append({"land": "C", "languages": ["Danish"]})
+    (tmp_path / "spoken.json").write_text(json.dumps(rows), encoding="utf-8")
+    assert "**2**" in said(tmp_path, "how many lands in spoken.json have French among their languages?")
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how much did the price of KLMN change from Jan 2000 to Mar 2002?", "**22 more**"),
+        ("KLMN 가격은 2000년 1월에서 2002년 3월까지 몇 퍼센트 올랐어?", "+44%"),
+        ("prices.csv에서 KLMN 평균 가격은 2000년보다 2001년에 얼마나 올랐어?", "**10 증가**"),
+        ("how much did the average price of OPQR rise between 2000 and 2002 in prices.csv?", "**20 more**"),
+    ],
+)
+def test_a_change_goes_from_one_moment_to_another(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, prices=PRICES)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("in which phase of flight do most bird strikes happen, and how many?", "Approach: **3**"),
+        ("birdstrikes.csv에서 조류 충돌이 제일 많은 비행 단계는?", "Approach: **3**"),
+    ],
+)
+def test_words_of_a_table_s_own_subject_narrow_nothing(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, birdstrikes=BIRDS)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["what is the poverty of Puerto Rico in states.csv?", "states.csv에서 푸에르토리코 빈곤율은?"],
+)
+def test_a_value_that_is_not_there_is_said_with_those_that_are(tmp_path: Path, question: str) -> None:
+    assert about(question, folder(tmp_path, states=STATES)) is About.TABLE
+    answer = asked(tmp_path, question)
+    assert answer.result is None or answer.empty
+    told = "\n".join(map(str, brief(answer, "en").absent))
+    assert "states.csv" in told
+    assert "Ohio" in told
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how many calls were there on line N1 in March 2013?", "**6**"),
+        ("calls.csv에서 2013년 3월 N1 통화(calls) 합계는?", "**6**"),
+    ],
+)
+def test_a_month_may_be_a_column_of_numbers(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, calls=CALLS)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("states.csv에 나온 소득(income)을 다 더하면?", "**1,200**"),
+        ("states.csv에서 income 최댓값은?", "**500**"),
+        ("states.csv에서 income 최솟값은?", "**300**"),
+        ("states.csv에서 빈곤율이 12를 넘는 곳은 몇 곳이야?", "**2**"),
+    ],
+)
+def test_a_table_that_is_named_is_asked(tmp_path: Path, question: str, expected: str) -> None:
+    assert about(question, folder(tmp_path, states=STATES)) is About.TABLE
+    assert expected in said(tmp_path, question)
