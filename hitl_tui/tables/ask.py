@@ -365,7 +365,8 @@ def _newest(question: str, ranked: Sequence[Mapped]) -> tuple[list[Mapped], tupl
     """
     said = set(words_of(question)) | {form for token in tokens(question) for form in token.forms}
     best = ranked[0]
-    family = [one for one in ranked if one.sure == best.sure and _same_columns(one.table, best.table)]
+    alike = [one for one in ranked if one.sure == best.sure and _same_columns(one.table, best.table)]
+    family = [one for one in alike if {*one.unknown} <= {*best.unknown}]  # nothing that the best one has is lost
     if len(family) < 2:
         return list(ranked), ()
 

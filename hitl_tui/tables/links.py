@@ -10,13 +10,15 @@ from itertools import islice, pairwise
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.profile import Column, Table
-from hitl_tui.tables.words import Token, is_past, key_of, lemma, lexicon, likeness, phrases, romanised, words_of
+from hitl_tui.tables.words import Token, compound_of, is_past, key_of, lemma, lexicon, likeness, phrases, romanised, short_for, words_of
 
 FUZZY = 84.0
 _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 ALIKE, APART = 0.63, 0.1
 """How near in meaning a word and a name have to be, and by how much nearer than the next."""
+_ASIDE = 0.5
+"""How likely the first part alone of a compound names a column."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
 _ASKING = frozenset(("what", "which", "how", "why"))
@@ -107,8 +109,12 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_
     stem = key_of(table.stem)
     index = index_of(table)
     for n, token in enumerate(question):
-        forms = _forms(token)
-        made.columns.append(_columns(forms, table, exact=_plain(token)))
+        forms = forms_of(token)
+        likely = _columns(forms, table, exact=_plain(token))
+        if head := compound_of(token)[1]:  # of "최고기온" no highest price
+            called = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
+            likely = {name: rate if name in called else min(rate, _ASIDE) for name, rate in likely.items()}
+        made.columns.append(likely)
         if token.kind == "year" and token.text in label:
             made.named[n] = 1.0
         if token.kind in ("word", "month") and not _plain(token):
@@ -156,8 +162,10 @@ def _plain(token: Token) -> bool:
     return token.kind in ("decade", "day") or (token.filler and not stands)
 
 
-def _forms(token: Token) -> tuple[str, ...]:
+def forms_of(token: Token) -> tuple[str, ...]:
     """Return a token's forms, and the parts of a Korean compound that are known words (`독일차`, `생존율`)."""
+    if all(parts := compound_of(token)):
+        return (*token.forms, *parts)
     known = lexicon()
     parts = [
         form[:size]
@@ -203,7 +211,7 @@ def _wholes(
         return []
     if any(b.start - a.end > 3 for a, b in pairwise(said)):
         return []
-    terms = list(phrases([_forms(token) for token in said]))
+    terms = list(phrases([forms_of(token) for token in said]))
     known = lexicon()
     likes = {term: near for term in terms for near in known.alike.get(term, ())}
     for term in terms:
@@ -302,6 +310,11 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
 
     from hitl_tui.tables.words import sounds_like
 
+    if short := _abbreviation(token, index):
+        columns = dict.fromkeys(column for column, _ in index.whole[key_of(short)])
+        made.values += [ValueLink(n, n, column, (short,), True) for column in columns]
+        made.guessed[n] = short
+        return
     word = token.forms[-1] if token.text.isascii() else token.forms[0]
     names = {w: ("column", c.name) for c in made.table.columns for w in words_of(c.name)}
     names |= {w: ("name", "") for w in (*words_of(made.table.stem), *words_of(made.table.sheet)) if w not in names}
@@ -332,6 +345,18 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
         made.values += [
             ValueLink(n, n, column, (str(value[0]),), False) for column in sorted(index.words[str(value[0])])
         ]
+
+
+def _abbreviation(token: Token, index: ValueIndex) -> str:
+    """Return the one value in capitals that is short for a word: AMZN for Amazon; else nothing."""
+    spoken = (*token.forms, *(term for form in token.forms for term in lexicon().alike.get(form, ())))
+    words = {word for word in spoken if word.isascii() and len(word) > 4}
+    if not words:
+        return ""
+    places = islice(index.whole.values(), 2000)
+    capitals = {value for links in places for _, value in links if 2 < len(value) < 6 and value.isupper()}
+    short = [value for value in capitals if any(short_for(value.casefold(), word) for word in words)]
+    return short[0] if len(short) == 1 else ""
 
 
 def label_of(table: Table) -> Column | None:

@@ -16,13 +16,14 @@ from itertools import product
 from math import prod
 
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.links import Links, ValueLink, label_of, links
+from hitl_tui.tables.links import Links, ValueLink, forms_of, label_of, links
 from hitl_tui.tables.moments import QUARTER, periods
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.words import (
     BLANK,
     Token,
+    compound_of,
     ends_as_predicate,
     found,
     is_ending,
@@ -218,6 +219,7 @@ class Reader:
         self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
         if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
             self._drop_operations([found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)])
+        self._drop_operations([(t.start, t.end) for t in self.tokens if self._is_called(t)])
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
         places = [span for each in spans for span in each]
@@ -297,6 +299,13 @@ class Reader:
     def _span(self, compared: tuple[Filter, frozenset[int]]) -> tuple[int, int]:
         said = [self.tokens[n] for n in compared[1]]
         return min(token.start for token in said), max(token.end for token in said)
+
+    def _is_called(self, token: Token) -> bool:
+        """Whether both words of a Korean compound are in a column's name: `최고기온` asks for no highest figure."""
+        parts = compound_of(token)
+        return all(parts) and any(
+            all(any(likeness(part, word) for word in words_of(c.name)) for part in parts) for c in self.table.columns
+        )
 
     def _drop_operations(self, said: Sequence[tuple[int, int]]) -> None:
         """Drop what words would ask for that ask for a figure of two columns, or compare them."""
@@ -398,7 +407,7 @@ class Reader:
         for word in words_of(name):
             best = 0.0
             for token in self.tokens:
-                forms = token.forms
+                forms = forms_of(token)
                 if token.number is not None and token.number.is_integer():
                     forms = (*forms, str(int(token.number)))
                 if numeral := number_word(token.text[:1]) if len(token.text) <= 2 else None:
@@ -564,6 +573,7 @@ class Reader:
         """Return how well a column fits a value: named beside it, with other values of it, not one row of many."""
         near = range(max(0, link.first - 2), min(len(self.tokens), link.last + 3))
         beside = max((self.links.columns[n].get(link.column, 0.0) for n in near), default=0.0)
+        beside = 1.0 if self._leads_to(link) else beside
         shared = sum(one.column == link.column for one in self.links.values) > 1
         exact = any(value in self.text for value in link.values)
         column = self.column(link.column)
@@ -573,6 +583,13 @@ class Reader:
         rivals = sum(one.count for one in self.links.values if (one.first, one.last) == (link.first, link.last))
         size = 0.3 * link.count / max(1, rivals) - 0.1 * min(1.0, column.distinct / max(1, self.table.rows))
         return 0.5 * (beside >= _LIKELY) + 0.2 * shared + 0.15 * is_label + 0.1 * exact + size - rare
+
+    def _leads_to(self, link: ValueLink) -> bool:
+        """Whether words say that something goes from a value, or to it, and a column holds where from or where to."""
+        before, after = self.text[: self.tokens[link.first].start], self.text[self.tokens[link.last].end :]
+        said = [korean.match(after) or english.search(before) for korean, english, _ in lexicon().ways]
+        held = [bool(words & {*words_of(link.column)}) for _, _, words in lexicon().ways]
+        return any(one and other for one, other in zip(said, held, strict=True))
 
     def _is_name(self, link: ValueLink, places: frozenset[int]) -> bool:
         """Whether the words of a value rather name a column, or the table."""
@@ -929,7 +946,7 @@ class Reader:
         if not self.has("share"):
             return
         chosen = [one for one in base.filters if not self.is_time(one.column)] or list(base.filters)
-        if not chosen or (measure and set(words_of(measure)) & _RATES):
+        if not chosen or self._asks_for_rate:
             return
 
         def at(one: Filter) -> int:
@@ -952,6 +969,19 @@ class Reader:
             replace(base, shape="share", measure=of_sum, filters=rest, within=(within,)), used, "share", "count", "sum"
         )
 
+    def _is_rate(self, name: str) -> bool:
+        """Whether a column holds shares of something, by its name or by the word that asks for it: `실업률`."""
+        rates = self.operations.get("rate", ())
+        spoken = (self.tokens[n] for n in self.said[name].tokens)
+        asked = any(token.start <= start < token.end for token in spoken for start, _ in rates)
+        return bool(set(words_of(name)) & _RATES) or self.column(name).unit == "%" or asked
+
+    @cached_property
+    def _asks_for_rate(self) -> bool:
+        """Whether a column that the question names holds shares already."""
+        named = (name for name, one in self.said.items() if one.likely >= _LIKELY)
+        return any(self.column(name).kind == "number" and self._is_rate(name) for name in named)
+
     @cached_property
     def _one_each(self) -> bool:
         """Whether there is one row for each of what its texts and times may be together: years by sources."""
@@ -962,6 +992,18 @@ class Reader:
     def _place_columns(self) -> list[Column]:
         """Return the column that says where rows are, if there is one."""
         return [c for c in self.table.columns if c.kind == "text" and set(words_of(c.name)) & _PLACES][:1]
+
+    @cached_property
+    def _most_rows(self) -> bool:
+        """Whether most or least is asked for of what the table is called: "the most bird strikes" in birdstrikes.csv."""
+        spans = [span for name in ("top", "bottom") for span in self.operations.get(name, ())]
+        beside = (
+            n
+            for n, token in enumerate(self.tokens)
+            for start, end in spans
+            if (0 < start - token.end <= 2 if self.korean else 0 < token.start - end <= 1)
+        )
+        return any(self.links.named.get(n, 0.0) >= 0.8 and not self.links.columns[n] for n in beside)
 
     @property
     def _superlative_at(self) -> int:
@@ -1007,7 +1049,8 @@ class Reader:
             if groups and not measure and not many:
                 query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
                 figure = "" if self.has("count", "most_common") else self.default_measure()
-                rather = 0.5 * bool(figure and self.additive(figure))  # the most of that is meant, not of rows
+                # The most of that is meant, not of rows, unless these are what the table is called.
+                rather = 0.5 * bool(figure and self.additive(figure) and not self._most_rows)
                 yield self._reading(query, used | counted, *done, "count", "each", assumes=unsaid + rather)
             default = "" if measure else many or self.default_measure()
             if time := self._extreme_time():
@@ -1490,6 +1533,8 @@ class Reader:
     def asked(self) -> frozenset[str]:
         """The operations that a query may not ignore."""
         asked = set(self.operations) & {*_AGGREGATES, "share", "change", "correlation", "empty"} - {"distinct"}
+        if self._asks_for_rate:
+            asked.discard("share")  # "what percent was the rate"
         if self.has("negation"):
             asked.add("negation")
         if self.superlative:

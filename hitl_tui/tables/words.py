@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
@@ -52,6 +52,8 @@ _WORKED_OUT = ("sum", "average", "median", "count", "top", "bottom", "share", "c
 _BEFORE_MONTH = frozenset(("in", "of", "and", "since", "until", "by", "from", "than", "to", "last"))
 _DENIED = re.compile("(?<![가-힣])([안못])(?=([가-힣]{1,4}))")
 """What denies the verb that it is written together with: `안낸`."""
+_FIRST_OF_COMPOUND = {"총": "total"}
+"""What a syllable means before a noun."""
 _BEFORE_NOUN = (4, 8)
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
 BLANK = "\x00"
@@ -64,6 +66,7 @@ class Lexicon:
 
     Args:
         operations, comparisons, columns, times: expressions by name.
+        ways: what stands beside a place that something goes from or to, and words of the columns of such places.
         over: what asks for rows beyond a limit that is said elsewhere.
         down: what makes a superlative one of the least.
         filler: words that say nothing about rows or figures.
@@ -90,6 +93,7 @@ class Lexicon:
     comparisons: Mapping[str, re.Pattern[str]]
     columns: Mapping[str, re.Pattern[str]]
     times: Mapping[str, re.Pattern[str]]
+    ways: Sequence[tuple[re.Pattern[str], re.Pattern[str], frozenset[str]]]
     over: re.Pattern[str]
     down: re.Pattern[str]
     filler: frozenset[str]
@@ -143,6 +147,10 @@ def lexicon() -> Lexicon:
         comparisons=_expressions(given["comparisons"]),
         columns=_expressions(given["columns"]),
         times=_expressions(given["times"]),
+        ways=[
+            (re.compile(way["ko"]), re.compile(rf"\b(?:{way['en']})(?:\sthe)?\s*$", re.I), frozenset(way["columns"].split()))
+            for way in given["ways"].values()
+        ],
         over=_expressions(given["limits"])["over"],
         down=re.compile(given["directions"]["down"]),
         filler=frozenset(filler),
@@ -342,6 +350,19 @@ def lemma(word: str) -> str:
     return word
 
 
+def compound_of(token: Token) -> tuple[str, str]:
+    """Return the two known words that a Korean word is made of, or two empty ones: `최고기온`, `총비용`."""
+    known = lexicon().alike
+    for form in token.forms:
+        if form in known or not _HANGUL.match(form):
+            continue
+        for size in range(len(form) - 2, 0, -1):
+            first = _FIRST_OF_COMPOUND.get(form[:size], form[:size] if size > 1 and form[:size] in known else "")
+            if first and form[size:] in known:
+                return first, form[size:]
+    return "", ""
+
+
 @lru_cache(4096)
 def hangul_forms(word: str) -> tuple[str, ...]:
     """Return a Korean word, and what remains of it without particles and endings."""
@@ -415,7 +436,7 @@ def likeness(form: str, word: str) -> float:
         if lemma(term) == word:
             return 0.95
     if form.isascii():
-        if _short_for(word, singular) or _stem_of(singular, word):
+        if short_for(word, singular) or _stem_of(singular, word):
             return 0.8
     elif _HANGUL.match(form):
         part = word.startswith(form) or word.endswith(form) or (len(word) > 1 and form.startswith(word))
@@ -424,7 +445,7 @@ def likeness(form: str, word: str) -> float:
         if any(len(term) > 1 and word.startswith(term) and _HANGUL.match(term) for term in known.alike.get(form, ())):
             return 0.8
         if any(
-            _short_for(word, lemma(term)) or _stem_of(lemma(term), word)
+            short_for(word, lemma(term)) or _stem_of(lemma(term), word)
             for term in known.alike.get(form, ())
             if term.isascii() and len(term) > 3
         ):
@@ -444,7 +465,7 @@ def _stem_of(word: str, longer: str) -> bool:
     return len(word) >= 5 and longer.startswith(word) and len(longer) - len(word) <= 3
 
 
-def _short_for(short: str, word: str) -> bool:
+def short_for(short: str, word: str) -> bool:
     """Whether a name's word is an abbreviation: its beginning, or its first letter and letters in order (`ctry`)."""
     if len(short) < 2 or len(word) <= len(short) or short[0] != word[0] or not short.isascii():
         return False
