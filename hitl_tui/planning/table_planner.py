@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.json_types import TodoMetadata
+from hitl_tui.core.json_types import JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
@@ -93,6 +93,14 @@ class TablePlanner(PlannerAround):
             planned = await self.planner.plan(text, plan.agents)
             return Proposed(proposed.reason, _remarked(planned.plan.steps, planned.notes))
         return proposed
+
+    async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
+        """Return what follows from a result: nothing where a table that is named has no answer; see `Planner.follow_up`."""
+        data = result.get("data")
+        table = data.get("table") if isinstance(data, dict) else None
+        if isinstance(table, dict) and table.get("settled"):
+            return None
+        return await self.planner.follow_up(todo, result, plan)
 
     async def _reported(self, proposed: Proposed, steps: Sequence[ExecutionStep], plan: CurrentPlan) -> Proposed:
         """Return a question and the report on it with the table that the question is about, if it is."""

@@ -99,6 +99,17 @@ class Answer:
             return len(self.result.rows) < 2
         return self.mapped.query.shape == "figure" and not self.result.rows[0][-1]
 
+    @property
+    def settled(self) -> bool:
+        """Whether no document answers it, where nothing came of it: it names a table, or a time beyond its rows."""
+        if self.mapped is None:
+            return self.why in ("absent", "unread")
+        beyond = any(
+            (column := self.mapped.table.column(one.column)) is not None and one.is_beyond(column.low, column.high)
+            for one in self.mapped.query.filters
+        )
+        return self.mapped.named or (self.empty and beyond)
+
 
 def read(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
     """Return how a question reads as a query of one of some files; nothing is run.
@@ -300,7 +311,7 @@ def about(question: str, workspace: Path) -> About:
     if answer.why in ("absent", "unread"):
         return About.TABLE
     if best is not None and answer.why and not best.query.limited and _is_written(best.table.file, question):
-        return About.TABLE if best.own or best.counts else About.BOTH
+        return About.TABLE if best.own or best.counts or best.exact else About.BOTH
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT
     if best.query.limited and (not answer.why or answer.likely):

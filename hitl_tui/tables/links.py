@@ -21,6 +21,10 @@ _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
+ALIKE_VALUE = 0.6
+"""How near a word and a value have to be, and the nearer the less apart from the next."""
+_FEW_VALUES = 40
+"""Values of a column that words may mean: of many, some are near to anything."""
 _ASKING = frozenset(("what", "which", "how", "why"))
 _COMPARED = 60
 _indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
@@ -278,19 +282,28 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
 
 
 def _mean(token: Token, n: int, made: Links) -> None:
-    """Link a word that stands for nothing to the name, of a column or the table, that is nearest to it in meaning."""
+    """Link a word that stands for nothing to the column, the table or the value that is nearest to it in meaning.
+
+    A value is one in other letters: of the same language it would be written as it is.
+    """
     names, bare = names_of(made.table), bare_form(token)
     if not names or not bare:
         return
-    ranked = sorted(zip(likenesses(bare, list(names)), names.values(), strict=True), reverse=True)
-    (near, column), *others = ranked
-    if near >= ALIKE and near - max((like for like, _ in others), default=0.0) >= APART:
-        if column:
+    small = (c for c in made.table.columns if c.kind == "text" and 1 < c.distinct <= _FEW_VALUES)
+    values = {value: c.name for c in small for value in c.items or c.values if value.isascii() != bare.isascii()}
+    texts = {**dict.fromkeys(values), **dict.fromkeys(names)}
+    (near, best), *others = sorted(zip(likenesses(bare, list(texts)), texts, strict=True), reverse=True)
+    apart = near - max((like for like, _ in others), default=0.0)
+    if best in names and near >= ALIKE and apart >= APART:
+        if column := names[best]:
             made.columns[n][column] = 0.75
             made.guessed[n] = column
             made.meant.add(n)
         else:
             made.named[n] = near
+    elif best not in names and near >= ALIKE_VALUE and near + 2 * apart >= 1:
+        made.values.append(ValueLink(n, n, values[best], (best,), True))
+        made.guessed[n] = best
 
 
 def names_of(table: Table) -> dict[str, str]:
@@ -355,8 +368,13 @@ def _abbreviation(token: Token, index: ValueIndex) -> str:
         return ""
     places = islice(index.whole.values(), 2000)
     capitals = {value for links in places for _, value in links if 2 < len(value) < 6 and value.isupper()}
-    short = [value for value in capitals if any(short_for(value.casefold(), word) for word in words)]
+    short = [value for value in capitals if any(_is_skeleton(value.casefold(), word) for word in words)]
     return short[0] if len(short) == 1 else ""
+
+
+def _is_skeleton(short: str, word: str) -> bool:
+    """Whether a value is short for a word by letters in order, or as much of its beginning: `usage` isn't USA."""
+    return short_for(short, word) and (len(short) > 3 or not word.startswith(short))
 
 
 def label_of(table: Table) -> Column | None:

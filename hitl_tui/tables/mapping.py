@@ -395,7 +395,8 @@ class Reader:
                 if number is not None and float(number).is_integer() and str(int(number)) in words:
                     hits[n] = 1.0
             pair = self.pair is not None and name == self.pair.column.name
-            if hits.keys() <= self.operators and len(words) > 1 and not pair:
+            said = {n for n in hits if n not in self.operators or lexicon().loosely.get(self.tokens[n].forms[-1])}
+            if not said and len(words) > 1 and not pair:  # "total" alone is no total cost, but the heaviest has a mass
                 continue
             made[name] = Said(max(hits.values()), frozenset(hits), self._coverage(name))
         return dict(sorted(made.items(), key=lambda one: (one[1].coverage, one[1].likely, -len(one[0])), reverse=True))
@@ -460,9 +461,9 @@ class Reader:
         counts = [c.name for c in self.figures() if key_of(c.bare_name) in lexicon().counts]
         if len(counts) == 1 and (spans or self.superlative):
             return counts[0]
-        asked = [self.text[a:b] + self.text[b : b + 14] for a, b in spans]
+        asked = [self.text[a:b] + self.text[b : b + 20] for a, b in spans]
         happened = any(
-            re.search(rf"(?:몇|how many|number of)\s?(?:{'|'.join(lexicon().happenings)})", one, re.I) for one in asked
+            re.search(rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})", one, re.I) for one in asked
         )
         columns = [c.name for c in self.figures() if self._is_quantity(c.name)]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
@@ -470,7 +471,8 @@ class Reader:
     def _is_quantity(self, name: str) -> bool:
         """Whether a column says how many of something a row is about, not what each of them costs."""
         words = set(words_of(name))
-        return bool(words & lexicon().quantities) and not words & (lexicon().each_of | lexicon().money) - {"unit"}
+        costs = lexicon().each_of | lexicon().money | lexicon().alike["price"]
+        return bool(words & lexicon().quantities) and not words & costs - {"unit"}
 
     def _sold(self, name: str) -> bool:
         """Whether a column says how much was sold where words only ask for that: the most is the most of it."""
@@ -1422,7 +1424,7 @@ class Reader:
                 weights[n] = 0.5
             elif set(token.forms) & lexicon().titles and n - 1 in reading.used & whole:
                 continue
-            elif set(token.forms) & lexicon().rows and n not in whole:
+            elif set(token.forms) & lexicon().rows:
                 weights[n] = -0.05
             elif set(token.forms) & lexicon().places and not self._has_places:
                 assumed.append(token.text)

@@ -447,4 +447,4 @@ def _items(values: Sequence[str], *, lists: bool) -> frozenset[str]:
     counted = Counter(item for parts in cells for item in set(parts) if 0 < len(item) <= _LONGEST_ITEM)
     within = {item for parts in cells if len(parts) > 1 for item in parts if item in counted}
     shared = sum(counted[item] > 1 for item in within)
-    return frozenset(counted) if lists or (shared > 1 and 5 * shared >= 3 * len(within)) else frozenset()
+    return frozenset(counted) if lists or (shared > 1 and 3 * shared >= len(within)) else frozenset()

@@ -47,6 +47,17 @@ class Filter:
         """Read a filter from its fields."""
         return cls(str(data["column"]), str(data["op"]), tuple(data.get("values", ())), str(data.get("said", "")))
 
+    def is_beyond(self, low: float, high: float) -> bool:
+        """Whether it is of a time before or after all that a column has.
+
+        Args:
+            low, high: the first and last number of the column, or year of its dates.
+        """
+        if self.op not in ("is", "year", "years", "between", "dates") or not self.values:
+            return False
+        years = [float(value if isinstance(value, float) else value[:4]) for value in self.values if _is_year(value)]
+        return len(years) == len(self.values) and (max(years) < low or min(years) > high)
+
     def sql(self) -> str:
         """Return the condition."""
         cell = quote(self.column)
@@ -86,6 +97,10 @@ class Filter:
                 return f"{cell} IS NOT NULL"
             case op:
                 return f"{cell} {_SIGNS[op]} {values[0]}"
+
+
+def _is_year(value: str | float) -> bool:
+    return isinstance(value, float) or re.match(r"\d{4}-", value) is not None
 
 
 def _has_item(cell: str, item: str) -> str:

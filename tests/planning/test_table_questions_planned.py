@@ -153,3 +153,15 @@ def test_each_of_two_questions_in_one_sentence_is_asked_where_it_stands_for_itse
     for step in (step.input_mapping for step in asyncio.run(agent.create_execution_plan(text)).plan.steps):
         found[step["query"]] = found.get(step["query"], False) or step.get("analysis_type") == "tables"
     assert found == asked
+
+
+@pytest.mark.parametrize(("settled", "proposes"), [(True, False), (False, True)])
+def test_what_a_named_table_does_not_have_is_looked_for_nowhere_else(
+    agent: PlanningAgent, settled: bool, proposes: bool
+) -> None:
+    asked = "what is the amount of Bob in fund.csv?"
+    plan = asyncio.run(agent.create_execution_plan(asked)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(plan)]
+    assert [(todo.agent_name, todo.arguments.get("analysis_type")) for todo in todos] == [("analysis_team", "tables")]
+    result = {"text": "", "found": False, "data": {"table": {"settled": settled}}}
+    assert bool(asyncio.run(agent.follow_up(asked, todos[0], result, todos))) is proposes

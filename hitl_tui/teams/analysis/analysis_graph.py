@@ -170,6 +170,7 @@ def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = N
     told = brief(answer, language, note)
     found = bool(told.answer)
     kept: dict[str, Any] = {"found": found, BRIEF: told.to_dict(), "sql": answer.sql, "why": answer.why}
+    kept["settled"] = answer.settled
     kept["choices"] = {words: query.to_dict() for words, query in nearest(answer, language).items()}
     if answer.mapped is not None:
         kept["source"] = cited(answer.mapped.table, answer.sql).to_dict()
