@@ -23,6 +23,7 @@ _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
 ALIKE_VALUE = 0.6
 """How near a word and a value have to be, and the nearer the less apart from the next."""
+_CLEAR = 0.25
 _FEW_VALUES = 40
 """Values of a column that words may mean: of many, some are near to anything."""
 _ASKING = frozenset(("what", "which", "how", "why"))
@@ -84,7 +85,7 @@ class Links:
         columns: per token, likeness by column.
         values: the value links, longest first.
         guessed: what was read as something spelt nearly so, or that means nearly so.
-        meant: tokens that stand for a column by what they mean alone.
+        meant: tokens that stand for a column by what they mean alone, and don't for another that isn't far from it.
     """
 
     table: Table
@@ -95,13 +96,16 @@ class Links:
     meant: set[int] = field(default_factory=set)
 
 
-def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_meaning: bool = False) -> Links:
+def links(
+    question: Sequence[Token], table: Table, taken: frozenset[int], *, named: bool = False, by_meaning: bool = False
+) -> Links:
     """Return what the tokens of a question may stand for in a table.
 
     Args:
         question: its tokens.
         table: the table.
         taken: tokens that only say what is done; they may name columns, no values.
+        named: the question names the table.
         by_meaning: words that stand for nothing are compared with the names of columns in meaning, too.
     """
     made = Links(table)
@@ -122,10 +126,10 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_
         if token.kind == "year" and token.text in label:
             made.named[n] = 1.0
         if token.kind in ("word", "month") and not _plain(token):
-            named = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
+            called = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
             spelled = any(_in_stem(term, stem) for form in forms for term in (form, *lexicon().alike.get(form, ())))
-            if named >= (0.5 if token.filler else 0.75) or (spelled and not token.filler):
-                made.named[n] = max(named, 0.8 if spelled else 0.0)
+            if called >= (0.5 if token.filler else 0.75) or (spelled and not token.filler):
+                made.named[n] = max(called, 0.8 if spelled else 0.0)
     for n, (one, other) in enumerate(pairwise(question)):  # "bird strikes" are what birdstrikes.csv is about
         joined = key_of(one.text + other.text)
         if len(joined) >= _COMPOUND and "word" == one.kind == other.kind and (joined in stem or lemma(joined) in stem):
@@ -155,7 +159,7 @@ def links(question: Sequence[Token], table: Table, taken: frozenset[int], *, by_
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
             _guess(token, n, index, made)
             if by_meaning and n not in made.guessed:
-                _mean(token, n, made)
+                _mean(token, n, made, named=named)
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
 
@@ -281,13 +285,15 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
     return []
 
 
-def _mean(token: Token, n: int, made: Links) -> None:
+def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:
     """Link a word that stands for nothing to the column, the table or the value that is nearest to it in meaning.
 
-    A value is one in other letters: of the same language it would be written as it is.
+    A value is one in other letters: of the same language it would be written as it is. A table that is named already
+    is meant by no other word.
     """
     names, bare = names_of(made.table), bare_form(token)
-    if not names or not bare:
+    names = {name: column for name, column in names.items() if column or not named}
+    if not names or not bare or is_past(token.text):
         return
     small = (c for c in made.table.columns if c.kind == "text" and 1 < c.distinct <= _FEW_VALUES)
     values = {value: c.name for c in small for value in c.items or c.values if value.isascii() != bare.isascii()}
@@ -298,7 +304,8 @@ def _mean(token: Token, n: int, made: Links) -> None:
         if column := names[best]:
             made.columns[n][column] = 0.75
             made.guessed[n] = column
-            made.meant.add(n)
+            if apart < _CLEAR or bare.isascii() == best.isascii():
+                made.meant.add(n)
         else:
             made.named[n] = near
     elif best not in names and near >= ALIKE_VALUE and near + 2 * apart >= 1:

@@ -120,6 +120,11 @@ _PARTS_OF_DAYS = {
     "day": ("day", "dd", "일"),
 }
 """Names of columns of numbers that are parts of a date."""
+_FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
+_SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
+_TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
+_COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
+"""The name of a race: its distance."""
 _NO_SIGN = ("not", "between")
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
@@ -223,12 +228,17 @@ class Reader:
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
         places = [span for each in spans for span in each]
+        for start, end in self.comparisons.get("between", ()):  # what stands between the two words is a value
+            places.remove((start, end))
+            places += [(start, start + 4), (end - 2, end)]
         self.operators = frozenset(
             n
             for n, token in enumerate(self.tokens)
             if any(_takes_up(token, start, end) for start, end in places)
         )
-        self.links: Links = links(self.tokens, table, self.operators, by_meaning=by_meaning)
+        self.links: Links = links(
+            self.tokens, table, self.operators, named=named, by_meaning=by_meaning
+        )
         over = lexicon().over.search(self.text)
         spoken = [n for n, t in enumerate(self.tokens) if over and over.start() < t.end and t.start < over.end()]
         self.over = frozenset(n for n in spoken if 1.0 not in self.links.columns[n].values())
@@ -395,11 +405,18 @@ class Reader:
                 if number is not None and float(number).is_integer() and str(int(number)) in words:
                     hits[n] = 1.0
             pair = self.pair is not None and name == self.pair.column.name
-            said = {n for n in hits if n not in self.operators or lexicon().loosely.get(self.tokens[n].forms[-1])}
+            said = {n for n in hits if n not in self.operators or self._names_too(n, hits[n])}
             if not said and len(words) > 1 and not pair:  # "total" alone is no total cost, but the heaviest has a mass
                 continue
             made[name] = Said(max(hits.values()), frozenset(hits), self._coverage(name))
         return dict(sorted(made.items(), key=lambda one: (one[1].coverage, one[1].likely, -len(one[0])), reverse=True))
+
+    def _names_too(self, n: int, likely: float) -> bool:
+        """Whether a word that asks for something names a column as well: the heaviest has a mass, 점유율 is a share."""
+        token = self.tokens[n]
+        shares = [span for name in ("share", "rate") for span in self.operations.get(name, ())]
+        asks = any(token.start < end and start < token.end for start, end in shares)
+        return bool(lexicon().loosely.get(token.forms[-1])) or (asks and likely >= _NAMED)
 
     def _coverage(self, name: str) -> float:
         """Return how many words of the question a column's name takes up, less for words of it nobody said."""
@@ -478,6 +495,12 @@ class Reader:
         """Whether a column says how much was sold where words only ask for that: the most is the most of it."""
         counts = self.superlative and self._is_quantity(name)
         return counts and self.said[name].likely == _LOOSE and not self._asks_for_money(())
+
+    def _only_sold(self, name: str) -> bool:
+        """Whether words that something was sold are all that a price is asked for by: the most sold isn't the dearest."""
+        sold = lexicon().alike["sold"]
+        told = all(sold.intersection(self.tokens[n].forms) for n in self.said[name].tokens)
+        return self.superlative and told and not self.additive(name) and not self._is_quantity(name)
 
     def time_column(self) -> Column | None:
         """Return the column of dates or years."""
@@ -598,7 +621,8 @@ class Reader:
         column = max((max(self.links.columns[n].values(), default=0.0) for n in places), default=0.0)
         if not link.whole:
             return column >= _LIKELY or any(self.links.named.get(n, 0) >= 0.8 for n in places)
-        if len(places) > 1:
+        said = " ".join(self.tokens[n].text for n in sorted(places))
+        if len(places) > 1 or (re.search("[_0-9]", said[1:]) and said in link.values):
             return False
         (n,) = places
         names = {name for name, likely in self.links.columns[n].items() if likely >= _NAMED}
@@ -725,6 +749,7 @@ class Reader:
             taken = {one.column for one in values}
             measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
             measures = [n for n in measures if n not in self._paired and not self.table.numbers_rows(n)]
+            measures = [n for n in measures if not self._only_sold(n)]
             if self.quantity() and self.has("count"):  # "how many in total" asks for no column that is called Total
                 measures = [n for n in measures if not self.said[n].tokens <= self.operators]
             measures = sorted(measures, key=lambda name: (self.column(name).years, not self._sold(name)))[:_CHOICES]
@@ -1019,14 +1044,18 @@ class Reader:
         for name, one in self.said.items():
             column = self.column(name)
             many = column.kind == "number" and not column.years and column.distinct > 40
-            if name == measure or name in taken or one.likely < _LIKELY or many or self._is_paired(name):
+            asked = any(self._is_asked_for(n) for n in one.tokens)
+            unlikely = one.likely < (_LOOSE if asked else _LIKELY)
+            if name == measure or name in taken or unlikely or (many and not asked) or self._is_paired(name):
                 continue
-            asked = any(_ASKED.search(self.text[: self.tokens[n].start]) for n in one.tokens)
             if column.kind == "number" and not column.years and not asked:
                 continue
             before = self.korean and not asked and all(self.tokens[n].start < self._superlative_at for n in one.tokens)
             made[name] = 0.5 * before - 0.4 * asked - 0.1 * (column.kind == "text") - 0.05 * one.coverage
-        for token in self.tokens:
+        label = label_of(self.table)
+        for n, token in enumerate(self.tokens):
+            if label and n in self.links.named and not self.links.columns[n] and self._is_asked_for(n):
+                made.setdefault(label.name, 0.0)  # "which pizza" in a table of pizzas
             time = self.time_column()
             if time and time.name != measure and (_WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
                 made.setdefault(time.name, 0.0)
@@ -1035,9 +1064,16 @@ class Reader:
                     made.setdefault(column.name, 0.0)
         return [*sorted(made.items(), key=lambda one: one[1])[:_CHOICES], ("", 0.15)]
 
+    def _is_asked_for(self, n: int) -> bool:
+        """Whether a word says what is asked for: it follows "which", or is the last noun of a Korean question."""
+        if self.korean and self.superlative and self.tokens[n].start > self._superlative_at:
+            after = self.tokens[n + 1 :]
+            if not after or (len(after) == 1 and not self.links.columns[n + 1] and n + 1 not in self.links.named):
+                return True
+        return _ASKED.search(self.text[: self.tokens[n].start]) is not None
+
     def _bests(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which rows, or groups of them, have most or least."""
-        order = "desc" if self.descending else "asc"
         limit, counted = self._limit()
         done = ["top", "bottom", "most_common"]
         taken = {one.column for one in base.filters}
@@ -1049,6 +1085,7 @@ class Reader:
             one_each = groups and self._is_one_each(entity)
             many = self.quantity()
             if groups and not measure and not many:
+                order = self._order("")
                 query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
                 figure = "" if self.has("count", "most_common") else self.default_measure()
                 # The most of that is meant, not of rows, unless these are what the table is called.
@@ -1066,6 +1103,7 @@ class Reader:
             when = self.time_column()
             if not (entity and self.unique(entity)) and when and when.name not in shown:
                 shown += [when.name] if one_each or (not entity and not (label and self.unique(label.name))) else []
+            order = self._order(figure)
             rows = replace(
                 base, shape="rows", measure=figure, columns=tuple(dict.fromkeys(filter(None, shown))), order=order,
                 limit=limit,
@@ -1092,6 +1130,14 @@ class Reader:
         words = [_TABLE_NAME.sub("", word) for word in words_of(_PREPOSITION.split(self.table.stem)[0])]
         head = next((word for word in reversed(words) if word and not word.isdigit()), "")
         return bool(head) and any(likeness(head, word) >= _NAMED for word in words_of(name))
+
+    def _order(self, measure: str) -> str:
+        """Return how rows are ordered by a figure for what is asked: the fastest took the least time."""
+        least = not self.descending
+        if _FAST.search(self.text) and not {*words_of(measure)} & _SPEEDS:
+            timed = self._lasts(measure) or {*words_of(measure)} & _TIMED or _COURSE.fullmatch(measure)
+            least = bool(timed) != least
+        return "asc" if least else "desc"
 
     @property
     def descending(self) -> bool:
@@ -1139,7 +1185,7 @@ class Reader:
             if self.column(group).kind == "date":
                 part = "month" if any({"month", "월"} & set(token.forms) for token in self.tokens) else "year"
             if self.superlative:
-                order, limit = "desc" if self.descending else "asc", self._limit()[0]
+                order, limit = self._order(figure), self._limit()[0]
             else:
                 order, limit = "" if self.is_time(group) else "desc", 0
             query = replace(
@@ -1177,9 +1223,10 @@ class Reader:
                     continue
                 likely_of, spoken = self.links.columns[n], {key_of(form) for form in token.forms}
                 very = {name: likely for name, likely in likely_of.items() if key_of(name) in spoken}
+                best = min(_LIKELY, max(likely_of.values(), default=_LIKELY))
                 for name, likely in (very or likely_of).items():
                     column = self.column(name)
-                    if likely >= _LIKELY and (column.kind != "number" or column.distinct <= 60 or column.years):
+                    if likely >= best and (column.kind != "number" or column.distinct <= 60 or column.years):
                         yield name, n
                 time = self.time_column()
                 if time and set(token.forms) & {"연도", "년도", "해", "연", "월", "year", "month"}:
@@ -1377,7 +1424,7 @@ class Reader:
                     order="", limit=0,
                 )  # fmt: skip
         if self.superlative and query.order:
-            query = replace(query, order="desc" if self.descending else "asc")
+            query = replace(query, order=self._order(query.measure))
         for group, _ in self._each():
             aggregate = query.aggregate or self.figure_of(query.measure)
             query = replace(query, shape="groups", group=group, part="", aggregate=aggregate, order="desc", limit=0)
@@ -1429,8 +1476,10 @@ class Reader:
             elif set(token.forms) & lexicon().places and not self._has_places:
                 assumed.append(token.text)
                 weights[n] = -0.3
-            elif likely >= _LIKELY:
+            elif likely >= _LIKELY and n not in self.links.guessed:
                 weights[n] = -says if likely >= _NAMED else -0.4 * says
+            elif self._goes_with(n, reading.used):
+                weights[n] = -0.15 * says
             else:
                 unknown.append(token.text.strip())
                 strange = max(strange, says)
@@ -1575,7 +1624,8 @@ class Reader:
     def _has_places(self) -> bool:
         """Whether the table says which places its rows are of."""
         known = lexicon().places
-        return any(value.casefold() in known for column in self.table.columns for value in column.values[:300])
+        values = (value for column in self.table.columns for value in column.values[:300])
+        return any(value.casefold() in known or known.intersection(words_of(value)) for value in values)
 
     def _glossed(self, n: int, used: frozenset[int]) -> bool:
         """Whether words are said again in brackets, in words that are explained: `북웜(bookworm)`."""
@@ -1586,6 +1636,14 @@ class Reader:
             if between:
                 return False
         return False
+
+    def _goes_with(self, n: int, used: frozenset[int]) -> bool:
+        """Whether a Korean noun follows one that names a column, and says of what kind its values are: `출발 공항`."""
+        before = self.tokens[n - 1] if n else None
+        if before is None or n - 1 not in used or not self.links.columns[n - 1] or before.kind != "word":
+            return False
+        apart = self.text[before.end : self.tokens[n].start]
+        return self.korean and apart == " " and before.text in lexicon().alike and n not in self.links.guessed
 
     def _described(self, n: int) -> bool:
         """Whether a word describes the file that is named beside it: "the 1033 procurement workbook"."""

@@ -202,6 +202,7 @@ def _change(query: TableQuery, table: Table, result: Result, language: str) -> l
     side = say(language, "증가", "more") if apart > 0 else say(language, "감소", "less")
     far = shown(float(abs(apart)), column, language)
     ratio = f", {'+' if apart > 0 else '−'}{percent(abs(apart) / abs(old) * 100)}" if old else ""
+    ratio += f", ×{figure(float(new / old))}" if old and new / old >= 2 else ""
     pair = f"{names[0]}: {shown(values[0], column, language)} → {names[1]}: {shown(values[1], column, language)}"
     name = query.measure or say(language, "행 수", "rows")
     return [f"{name}: **{far} {side}**{ratio} ({pair}; {where(query.filters, language)})"]
