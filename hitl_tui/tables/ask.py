@@ -353,7 +353,7 @@ def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:
     weighed = candidates if named else _weighed(candidates)
 
     def score(one: Mapped) -> float:
-        better = (o.score for o in weighed if one.near & o.exact and one.exact <= o.exact)
+        better = (o.score for o in weighed if one.near & o.exact and one.exact <= o.exact and o.share >= one.share)
         return min([one.score, *(other - _OF_ITS_NAME for other in better)])
 
     return sorted((replace(one, score=score(one)) for one in weighed), key=lambda o: (o.score, o.sure), reverse=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,9 @@ from hitl_tui.tables.words import Token, compound_of, is_past, key_of, lemma, le
 FUZZY = 84.0
 _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
+_STRANGE = 0.5
+"""How much a longer word says at least that may be one."""
+_TOPIC = re.compile("[은는을를]$")
 ALIKE, APART = 0.63, 0.1
 """How near in meaning a word and a name have to be, and by how much nearer than the next."""
 _ASIDE = 0.5
@@ -295,12 +299,10 @@ def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:
     names = {name: column for name, column in names.items() if column or not named}
     if not names or not bare or is_past(token.text):
         return
-    small = (c for c in made.table.columns if c.kind == "text" and 1 < c.distinct <= _FEW_VALUES)
-    values = {value: c.name for c in small for value in c.items or c.values if value.isascii() != bare.isascii()}
-    texts = {**dict.fromkeys(values), **dict.fromkeys(names)}
-    (near, best), *others = sorted(zip(likenesses(bare, list(texts)), texts, strict=True), reverse=True)
-    apart = near - max((like for like, _ in others), default=0.0)
-    if best in names and near >= ALIKE and apart >= APART:
+    like = dict(zip(names, likenesses(bare, list(names)), strict=True))
+    parts = {word: likenesses(bare, [word])[0] for name in names for word in name.split() if len(word) > 2}
+    near, apart, best = _nearest(like)
+    if near >= ALIKE and apart >= APART:
         if column := names[best]:
             made.columns[n][column] = 0.75
             made.guessed[n] = column
@@ -308,9 +310,25 @@ def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:
                 made.meant.add(n)
         else:
             made.named[n] = near
-    elif best not in names and near >= ALIKE_VALUE and near + 2 * apart >= 1:
+        return
+    part, apart, word = _nearest(parts)
+    if part >= ALIKE and apart >= _CLEAR and bare.isascii() != word.isascii():  # one that several names begin with
+        called = [column for name, column in names.items() if column and word in name.split()]
+        made.columns[n] |= dict.fromkeys(called, 0.75)
+        made.guessed[n] = word
+        return
+    small = (c for c in made.table.columns if c.kind == "text" and 1 < c.distinct <= _FEW_VALUES)
+    values = {value: c.name for c in small for value in c.items or c.values if value.isascii() != bare.isascii()}
+    near, apart, best = _nearest(like | dict(zip(values, likenesses(bare, list(values)), strict=True)))
+    if best in values and near >= ALIKE_VALUE and near + 2 * apart >= 1:
         made.values.append(ValueLink(n, n, values[best], (best,), True))
         made.guessed[n] = best
+
+
+def _nearest(like: Mapping[str, float]) -> tuple[float, float, str]:
+    """Return how near the nearest text is, by how much nearer than the next one, and the text."""
+    (near, best), *others = sorted(((rate, text) for text, rate in like.items()), reverse=True) or [(0.0, "")]
+    return near, near - max((rate for rate, _ in others), default=0.0), best
 
 
 def names_of(table: Table) -> dict[str, str]:
@@ -342,7 +360,8 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
         for form in token.forms:
             if is_past(form):
                 continue
-            foreign = len(form) > 2 or (len(form) == 2 and telling(form, "ko") >= _NAME)
+            rare = telling(form, "ko") >= (_NAME if len(form) == 2 else _STRANGE)
+            foreign = len(form) > 1 and rare and not (_TOPIC.search(form) and form != token.forms[-1])
             sounded = next((w for w in islice(index.words, 40_000) if foreign and sounds_like(form, w)), "")
             if sounded:
                 made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]

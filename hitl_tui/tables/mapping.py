@@ -99,6 +99,7 @@ _PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
 _WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
 _WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
 _ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
+_WHICH = re.compile(r"(?:which|what|어느|어떤|무슨)\s*$", re.I)
 _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
@@ -125,6 +126,7 @@ _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", 
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
 _COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
 """The name of a race: its distance."""
+_MANY = re.compile(r"\b(?:most|fewest|least)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게", re.I)
 _NO_SIGN = ("not", "between")
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
@@ -225,6 +227,7 @@ class Reader:
         if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
             self._drop_operations([found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)])
         self._drop_operations([(t.start, t.end) for t in self.tokens if self._is_called(t)])
+        self._keep_known_words()
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
         places = [span for each in spans for span in each]
@@ -309,6 +312,15 @@ class Reader:
     def _span(self, compared: tuple[Filter, frozenset[int]]) -> tuple[int, int]:
         said = [self.tokens[n] for n in compared[1]]
         return min(token.start for token in said), max(token.end for token in said)
+
+    def _keep_known_words(self) -> None:
+        """Drop what a Korean word would ask for by letters in the middle of it: `기대수명` counts nothing."""
+        known = [(t.start, t.start + len(form)) for t in self.tokens for form in t.forms if form in lexicon().alike]
+        self.operations = {
+            name: kept
+            for name, spans in self.operations.items()
+            if (kept := [(a, b) for a, b in spans if not any(start < a and b < end for start, end in known)])
+        }
 
     def _is_called(self, token: Token) -> bool:
         """Whether both words of a Korean compound are in a column's name: `최고기온` asks for no highest figure."""
@@ -432,7 +444,7 @@ class Reader:
                     forms = (*forms, str(int(numeral)))
                 best = max([best, *(likeness(form, word) for form in forms)])
             said += best
-            free += not best and len(word) > 2
+            free += not best and len(word) > 2 and word not in _TOTALS
         return said - 0.2 * free
 
     def columns(self, kinds: Sequence[str], apart: frozenset[int], but: set[str], least: float) -> list[str]:
@@ -452,6 +464,12 @@ class Reader:
         numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
         numbers = [c for c in numbers if not self.table.numbers_rows(c.name)]
         return [c for c in numbers if not set(words_of(c.name)) & _IDS and not re.fullmatch(r"column\d+", c.name)]
+
+    def _are_rows(self, name: str) -> bool:
+        """Whether rows are counted, and a column is called as one of them: the flight in flights.csv is its number."""
+        counted = self.has("count", "share") or _MANY.search(self.text) is not None
+        rows = all(self.links.named.get(n, 0.0) >= 0.9 for n in self.said[name].tokens)
+        return counted and rows and not name.endswith("s") and not self.additive(name)
 
     def default_measure(self) -> str:
         """Return the column of a table that has one figure alone, or one for all."""
@@ -749,7 +767,7 @@ class Reader:
             taken = {one.column for one in values}
             measures = self.columns(("number",), tokens_of_values, taken, _LOOSE)
             measures = [n for n in measures if n not in self._paired and not self.table.numbers_rows(n)]
-            measures = [n for n in measures if not self._only_sold(n)]
+            measures = [n for n in measures if not self._only_sold(n) and not self._are_rows(n)]
             if self.quantity() and self.has("count"):  # "how many in total" asks for no column that is called Total
                 measures = [n for n in measures if not self.said[n].tokens <= self.operators]
             measures = sorted(measures, key=lambda name: (self.column(name).years, not self._sold(name)))[:_CHOICES]
@@ -1044,9 +1062,11 @@ class Reader:
         for name, one in self.said.items():
             column = self.column(name)
             many = column.kind == "number" and not column.years and column.distinct > 40
-            asked = any(self._is_asked_for(n) for n in one.tokens)
+            asked = any(
+                self._is_asked_for(n) or _ASKED.search(self.text[: self.tokens[n].start]) for n in one.tokens
+            )
             unlikely = one.likely < (_LOOSE if asked else _LIKELY)
-            if name == measure or name in taken or unlikely or (many and not asked) or self._is_paired(name):
+            if name == measure or name in taken or unlikely or many or self._is_paired(name):
                 continue
             if column.kind == "number" and not column.years and not asked:
                 continue
@@ -1070,7 +1090,7 @@ class Reader:
             after = self.tokens[n + 1 :]
             if not after or (len(after) == 1 and not self.links.columns[n + 1] and n + 1 not in self.links.named):
                 return True
-        return _ASKED.search(self.text[: self.tokens[n].start]) is not None
+        return _WHICH.search(self.text[: self.tokens[n].start]) is not None
 
     def _bests(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which rows, or groups of them, have most or least."""
@@ -1122,6 +1142,8 @@ class Reader:
                 yield replace(reading, beside=rows if both else None)
             summed = 0.2 if groups and not one_each and self.additive(figure) else 0.0
             more = ("count",) if measure else ()  # "number of" may be the name of a figure
+            each = entity or (label.name if label else "")
+            more = (*more, "average") if each and self.unique(each) else more  # a row is of all that it is called
             reading = self._reading(rows, used | counted, *done, *more, assumes=assumes + summed)
             yield replace(reading, beside=grouped if one_each and both else None)
 
@@ -1638,12 +1660,15 @@ class Reader:
         return False
 
     def _goes_with(self, n: int, used: frozenset[int]) -> bool:
-        """Whether a Korean noun follows one that names a column, and says of what kind its values are: `출발 공항`."""
-        before = self.tokens[n - 1] if n else None
-        if before is None or n - 1 not in used or not self.links.columns[n - 1] or before.kind != "word":
+        """Whether a noun follows one that names a column, and only says of what it is: `출발 공항`, "beef production"."""
+        before, token = self.tokens[n - 1] if n else None, self.tokens[n]
+        if before is None or n - 1 not in used or before.kind != "word" or n in self.links.guessed:
             return False
-        apart = self.text[before.end : self.tokens[n].start]
-        return self.korean and apart == " " and before.text in lexicon().alike and n not in self.links.guessed
+        likely = max(self.links.columns[n - 1].values(), default=0.0)
+        apart = self.text[before.end : token.start]
+        if self.korean and not token.text.isascii():
+            return apart == " " and bool(likely) and before.text in (*lexicon().alike, *before.forms[-1:])
+        return apart == " " and likely >= _NAMED and token.text.isalpha() and token.text.islower()
 
     def _described(self, n: int) -> bool:
         """Whether a word describes the file that is named beside it: "the 1033 procurement workbook"."""

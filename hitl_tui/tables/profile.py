@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -442,9 +442,14 @@ def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[flo
 
 
 def _items(values: Sequence[str], *, lists: bool) -> frozenset[str]:
-    """Return what lists in cells are made of; nothing where they may be none, as few items stand in more than one."""
-    cells = [[part.strip() for part in _SEPARATOR.split(value)] for value in values[:_SPLIT]]
-    counted = Counter(item for parts in cells for item in set(parts) if 0 < len(item) <= _LONGEST_ITEM)
-    within = {item for parts in cells if len(parts) > 1 for item in parts if item in counted}
-    shared = sum(counted[item] > 1 for item in within)
-    return frozenset(counted) if lists or (shared > 1 and 3 * shared >= len(within)) else frozenset()
+    """Return what lists in cells are made of; nothing where they may be none: items of lists change their places."""
+    places: dict[str, set[int]] = {}
+    within = set[str]()
+    for value in values[:_SPLIT]:
+        parts = [part.strip() for part in _SEPARATOR.split(value)]
+        for n, part in enumerate(parts):
+            if 0 < len(part) <= _LONGEST_ITEM:
+                places.setdefault(part, set()).add(n if len(parts) > 1 else -1)
+                within |= {part} if len(parts) > 1 else set()
+    moved = sum(len(places[item]) > 1 for item in within)
+    return frozenset(places) if lists or (moved > 1 and 3 * moved >= len(within)) else frozenset()

@@ -54,6 +54,7 @@ _DENIED = re.compile("(?<![가-힣])([안못])(?=([가-힣]{1,4}))")
 """What denies the verb that it is written together with: `안낸`."""
 _FIRST_OF_COMPOUND = {"총": "total"}
 """What a syllable means before a noun."""
+_PER_HEAD = re.compile(r"(?:1\s?인당|1\s?명당|인당|명당)")
 _BEFORE_NOUN = (4, 8)
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
 BLANK = "\x00"
@@ -250,6 +251,8 @@ def tokens(question: str) -> list[Token]:
     made: list[Token] = []
     for match in _TOKEN.finditer(question):
         token = _token(match)
+        if _PER_HEAD.match(question, token.start):
+            continue
         # A particle that hangs on to a name of other letters, or to a bracket, is no word.
         if token.start and is_ending(token.text) and (not question[token.start - 1].isspace() or len(token.text) > 1):
             continue
@@ -401,8 +404,19 @@ def is_past(word: str) -> bool:
 
 @lru_cache(65536)
 def words_of(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`."""
-    return tuple(lemma(word.lower()) for word in _WORD.findall(name))
+    """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`, `poptotal`."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    return tuple(lemma(part) for word in words for part in (_run_together(word) if word == name else (word,)))
+
+
+def _run_together(word: str) -> tuple[str, ...]:
+    """Return the two known words that a name is written of, the more frequent ones; else the name alone."""
+    known = frequencies("en")
+    if len(word) < 6 or word in known or lemma(word) in known or not word.isascii():
+        return (word,)
+    parts = [(word[:n], word[n:]) for n in range(3, len(word) - 2)]
+    both = [(min(known[a], known[b]), a, b) for a, b in parts if a in known and b in known]
+    return max(both)[1:] if both else (word,)
 
 
 def months_of(name: str) -> set[int]:
