@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
 from hitl_tui.meaning.encoder import likenesses
-from hitl_tui.meaning.frequencies import telling
+from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.words import Token, compound_of, is_past, key_of, lemma, lexicon, likeness, phrases, romanised, short_for, words_of
 
@@ -300,7 +300,8 @@ def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:
     if not names or not bare or is_past(token.text):
         return
     like = dict(zip(names, likenesses(bare, list(names)), strict=True))
-    parts = {word: likenesses(bare, [word])[0] for name in names for word in name.split() if len(word) > 2}
+    words = list(dict.fromkeys(word for name in names for word in name.split() if len(word) > 2))
+    parts = dict(zip(words, likenesses(bare, words), strict=True)) if words else {}
     near, apart, best = _nearest(like)
     if near >= ALIKE and apart >= APART:
         if column := names[best]:
@@ -339,7 +340,10 @@ def names_of(table: Table) -> dict[str, str]:
 
 def bare_form(token: Token) -> str:
     """Return a word as it is compared in meaning: a Korean one without particles."""
-    return token.forms[0] if token.text.isascii() else min((f for f in token.forms if len(f) > 1), key=len, default="")
+    if token.text.isascii():
+        return token.forms[0]
+    forms = [form for form in token.forms if len(form) > 1]
+    return next((form for form in forms if form in frequencies("ko")), min(forms, key=len, default=""))
 
 
 def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:

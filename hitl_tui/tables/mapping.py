@@ -1512,7 +1512,7 @@ class Reader:
             one.op in ("not", "empty", "none") for one in reading.query.filters
         )  # no query tells rows that aren't there
         undone = self.asked - reading.done - ({"negation"} if negated else set())
-        left = 0.8 * len(undone) - sum(weight for weight in weights.values() if weight < 0)
+        left = 0.8 * len(undone) + 0.6 * len(undone.intersection(_WORKED)) - sum(weight for weight in weights.values() if weight < 0)
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
         missing = missing or ("measure" if self._asks_twice else "")
