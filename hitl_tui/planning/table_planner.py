@@ -95,7 +95,7 @@ class TablePlanner(PlannerAround):
         return proposed
 
     async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
-        """Return what follows from a result: nothing where a table that is named has no answer; see `Planner.follow_up`."""
+        """Return what follows from a result; nothing where a table that is named has no answer."""
         data = result.get("data")
         table = data.get("table") if isinstance(data, dict) else None
         if isinstance(table, dict) and table.get("settled"):

@@ -11,7 +11,19 @@ from itertools import islice, pairwise
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.tables.profile import Column, Table
-from hitl_tui.tables.words import Token, compound_of, is_past, key_of, lemma, lexicon, likeness, phrases, romanised, short_for, words_of
+from hitl_tui.tables.words import (
+    Token,
+    compound_of,
+    is_past,
+    key_of,
+    lemma,
+    lexicon,
+    likeness,
+    phrases,
+    romanised,
+    short_for,
+    words_of,
+)
 
 FUZZY = 84.0
 _NAME = 0.95
@@ -124,8 +136,8 @@ def links(
         forms = forms_of(token)
         likely = _columns(forms, table, exact=_plain(token))
         if head := compound_of(token)[1]:  # of "최고기온" no highest price
-            called = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
-            likely = {name: rate if name in called else min(rate, _ASIDE) for name, rate in likely.items()}
+            headed = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
+            likely = {name: rate if name in headed else min(rate, _ASIDE) for name, rate in likely.items()}
         made.columns.append(likely)
         if token.kind == "year" and token.text in label:
             made.named[n] = 1.0
@@ -176,8 +188,8 @@ def _plain(token: Token) -> bool:
 
 def forms_of(token: Token) -> tuple[str, ...]:
     """Return a token's forms, and the parts of a Korean compound that are known words (`독일차`, `생존율`)."""
-    if all(parts := compound_of(token)):
-        return (*token.forms, *parts)
+    if all(both := compound_of(token)):
+        return (*token.forms, *both)
     known = lexicon()
     parts = [
         form[:size]

@@ -235,13 +235,9 @@ class Reader:
             places.remove((start, end))
             places += [(start, start + 4), (end - 2, end)]
         self.operators = frozenset(
-            n
-            for n, token in enumerate(self.tokens)
-            if any(_takes_up(token, start, end) for start, end in places)
+            n for n, token in enumerate(self.tokens) if any(_takes_up(token, start, end) for start, end in places)
         )
-        self.links: Links = links(
-            self.tokens, table, self.operators, named=named, by_meaning=by_meaning
-        )
+        self.links: Links = links(self.tokens, table, self.operators, named=named, by_meaning=by_meaning)
         over = lexicon().over.search(self.text)
         spoken = [n for n, t in enumerate(self.tokens) if over and over.start() < t.end and t.start < over.end()]
         self.over = frozenset(n for n in spoken if 1.0 not in self.links.columns[n].values())
@@ -498,7 +494,8 @@ class Reader:
             return counts[0]
         asked = [self.text[a:b] + self.text[b : b + 20] for a, b in spans]
         happened = any(
-            re.search(rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})", one, re.I) for one in asked
+            re.search(rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})", one, re.I)
+            for one in asked
         )
         columns = [c.name for c in self.figures() if self._is_quantity(c.name)]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
@@ -515,7 +512,7 @@ class Reader:
         return counts and self.said[name].likely == _LOOSE and not self._asks_for_money(())
 
     def _only_sold(self, name: str) -> bool:
-        """Whether words that something was sold are all that a price is asked for by: the most sold isn't the dearest."""
+        """Whether only words that something was sold ask for a price: the most sold isn't the dearest."""
         sold = lexicon().alike["sold"]
         told = all(sold.intersection(self.tokens[n].forms) for n in self.said[name].tokens)
         return self.superlative and told and not self.additive(name) and not self._is_quantity(name)
@@ -1040,7 +1037,7 @@ class Reader:
 
     @cached_property
     def _most_rows(self) -> bool:
-        """Whether most or least is asked for of what the table is called: "the most bird strikes" in birdstrikes.csv."""
+        """Whether most is asked for of what the table is called: "the most bird strikes" in birdstrikes.csv."""
         spans = [span for name in ("top", "bottom") for span in self.operations.get(name, ())]
         beside = (
             n
@@ -1062,9 +1059,7 @@ class Reader:
         for name, one in self.said.items():
             column = self.column(name)
             many = column.kind == "number" and not column.years and column.distinct > 40
-            asked = any(
-                self._is_asked_for(n) or _ASKED.search(self.text[: self.tokens[n].start]) for n in one.tokens
-            )
+            asked = any(self._is_asked_for(n) or _ASKED.search(self.text[: self.tokens[n].start]) for n in one.tokens)
             unlikely = one.likely < (_LOOSE if asked else _LIKELY)
             if name == measure or name in taken or unlikely or many or self._is_paired(name):
                 continue
@@ -1498,7 +1493,7 @@ class Reader:
             elif set(token.forms) & lexicon().places and not self._has_places:
                 assumed.append(token.text)
                 weights[n] = -0.3
-            elif likely >= _LIKELY and n not in self.links.guessed:
+            elif likely >= _LIKELY and not (n in self.links.guessed and token.text[0].isupper()):
                 weights[n] = -says if likely >= _NAMED else -0.4 * says
             elif self._goes_with(n, reading.used):
                 weights[n] = -0.15 * says
@@ -1512,14 +1507,19 @@ class Reader:
             one.op in ("not", "empty", "none") for one in reading.query.filters
         )  # no query tells rows that aren't there
         undone = self.asked - reading.done - ({"negation"} if negated else set())
-        left = 0.8 * len(undone) + 0.6 * len(undone.intersection(_WORKED)) - sum(weight for weight in weights.values() if weight < 0)
+        left = (
+            0.8 * len(undone)
+            + 0.6 * len(undone.intersection(_WORKED))
+            - sum(weight for weight in weights.values() if weight < 0)
+        )
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
         missing = missing or ("measure" if self._asks_twice else "")
         missing = missing or ("measure" if self._uncompared(reading.query) else "")
         missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.operations))
-        guessed = tuple((self.tokens[n].text, word) for n, word in sorted(self.links.guessed.items()))
+        read = sorted((n, word) for n, word in self.links.guessed.items() if n in reading.used or n in self.links.named)
+        guessed = tuple((self.tokens[n].text, word) for n, word in read)
         if reading.query.measure in self.said:
             explained += 0.1 * min(3.0, self.said[reading.query.measure].coverage)
             explained += 0.3 * (self._in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
@@ -1660,7 +1660,7 @@ class Reader:
         return False
 
     def _goes_with(self, n: int, used: frozenset[int]) -> bool:
-        """Whether a noun follows one that names a column, and only says of what it is: `출발 공항`, "beef production"."""
+        """Whether a noun follows a column's name, and only says of what that is: `출발 공항`, "beef production"."""
         before, token = self.tokens[n - 1] if n else None, self.tokens[n]
         if before is None or n - 1 not in used or before.kind != "word" or n in self.links.guessed:
             return False

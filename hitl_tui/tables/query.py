@@ -29,7 +29,8 @@ class Filter:
 
     Args:
         column: its name.
-        op: `is`, `not`, `item` and `no_item` (of a list in the cell), `has` (all these words), `lt`, `le`, `gt`, `ge`, `between`, `empty`, `full`,
+        op: `is`, `not`, `item` and `no_item` (of a list in the cell), `has` (all these words), `lt`, `le`, `gt`,
+            `ge`, `between`, `empty`, `full`,
             `none` (empty or 0), `over` (a limit that isn't known yet); `column_lt`, `column_gt` (than the
             column that is its value); of dates `dates` (from, to), `month` (any of them), `months` (from, to),
             `year`, `years` (from, to), and `date_lt` and so on.

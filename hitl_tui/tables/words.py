@@ -149,7 +149,11 @@ def lexicon() -> Lexicon:
         columns=_expressions(given["columns"]),
         times=_expressions(given["times"]),
         ways=[
-            (re.compile(way["ko"]), re.compile(rf"\b(?:{way['en']})(?:\sthe)?\s*$", re.I), frozenset(way["columns"].split()))
+            (
+                re.compile(way["ko"]),
+                re.compile(rf"\b(?:{way['en']})(?:\sthe)?\s*$", re.I),
+                frozenset(way["columns"].split()),
+            )
             for way in given["ways"].values()
         ],
         over=_expressions(given["limits"])["over"],

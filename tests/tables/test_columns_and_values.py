@@ -16,7 +16,7 @@ SHOP = "Item,Units,Unit Price,Total\nBinder,3,2,6\nPen,10,1,10\nBinder,4,2,8\nDe
 POWER = "year,fuel,net_generation\n" + "".join(
     f"{year},{fuel},{mwh + year - 2001}\n" for year in range(2001, 2005) for fuel, mwh in (("Coal", 70), ("Wind", 30))
 )
-LANDS = "name,currencies,area\nA,EUR,10\nB,USD,20\nC,\"EUR, USD\",30\nD,\"CHF, EUR\",40\nE,CHF,50\nF,EUR,5\nG,USD,6\n"
+LANDS = 'name,currencies,area\nA,EUR,10\nB,USD,20\nC,"EUR, USD",30\nD,"CHF, EUR",40\nE,CHF,50\nF,EUR,5\nG,USD,6\n'
 PRICES = "symbol,date,price\n" + "".join(
     f"{symbol},{month} 1 {year},{price + 10 * (year - 2000) + n}\n"
     for symbol, price in (("KLMN", 50), ("OPQR", 80))
@@ -65,7 +65,8 @@ def test_rows_that_carry_a_count_are_added_up(tmp_path: Path, question: str, exp
 
 
 @pytest.mark.parametrize(
-    "question", ["how many binders were sold in total according to shop.csv?", "shop.csv에서 바인더는 모두 몇 개 팔렸어?"]
+    "question",
+    ["how many binders were sold in total according to shop.csv?", "shop.csv에서 바인더는 모두 몇 개 팔렸어?"],
 )
 def test_what_was_sold_in_total_is_counted_not_paid(tmp_path: Path, question: str) -> None:
     assert "**7**" in said(tmp_path, question, shop=SHOP)
