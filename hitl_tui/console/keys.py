@@ -160,7 +160,7 @@ KEYS: tuple[KeySpec, ...] = (
         "question.7", QUESTION, "7,l", "act(7)", "always", "Allow exactly this from now on; shows the rule first", "7 l"
     ),
     KeySpec("question.results", QUESTION, "8,o", "results", "results", "Show what it works from, whole", "8 o"),
-    KeySpec("question.skip_why", QUESTION, "x", "skip_why", "skip, why", "Continue without it, and say why", "x"),
+    KeySpec("question.skip_why", QUESTION, "b", "skip_why", "skip because", "Continue without it, and say why", "b"),
     KeySpec("question.mark", QUESTION, "space", "mark", "mark", "Mark it, to approve several at once", "Space"),
     KeySpec("question.review", QUESTION, "9", "review", "marked", "Review the marked, then approve exactly those", "9"),
     KeySpec("question.next", QUESTION, "down,j", "step(1)", "next", "Next question", "↓ j"),

@@ -281,14 +281,14 @@ async def test_one_key_skips_and_another_asks_for_the_reason_first(tmp_path: Pat
     async with console(tmp_path / "d", query=RISE) as c:
         await c.asked()
         await c.to_question()
-        await c.press("x")
+        await c.press("b")
         await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the dialog")
         assert c.app.screen.query_one(Dialog).border_title == "Skip · 001"
         await c.press("escape")
         assert c.status("todo_001") == Status.WAITING_APPROVAL
         await c.to_question()
         c.clock.rest()
-        await c.press("x")
+        await c.press("b")
         await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the dialog")
         c.clock.rest()
         await c.press(*["space" if letter == " " else letter for letter in words], "enter")

@@ -8,10 +8,11 @@ import pytest
 from console_support import RISE, console
 
 from hitl_tui.console.prompt_hints import digit_meant
-from hitl_tui.console.widgets.bars import KeyLine
+from hitl_tui.console.widgets.bars import KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.stream_pane import StreamPane
+from hitl_tui.core.todos import Status
 
 
 @pytest.mark.long
@@ -104,3 +105,17 @@ def test_only_a_digit_alone_is_one(line: str, tmp_path: Path) -> None:
     from hitl_tui.console.keymap import Keymap
 
     assert digit_meant(line, Keymap(), None) == ""
+
+
+async def test_a_digit_that_is_typed_in_the_prompt_decides_nothing_and_says_at_once_what_to_press(
+    tmp_path: Path,
+) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        c.clock.rest()
+        await c.press("1")
+        hint = str(c.session.query_one(MessageLine).render())
+        assert "Ctrl+G goes to the question, where 1 is Approve" in hint
+        await c.press("0", "space", *"days")
+        assert "Ctrl+G" not in str(c.session.query_one(MessageLine).render())
+        assert c.prompt.text == "10 days" and c.status("todo_001") == Status.WAITING_APPROVAL

@@ -21,6 +21,7 @@ from textual.widgets import DataTable
 from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyKind
 from hitl_tui.console.keyguard.key_targets import SearchField
+from hitl_tui.console.prompt_hints import digit_meant
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_actions import SessionActions
@@ -599,7 +600,8 @@ class SessionScreen(PromptScreen):
     def usage(self, text: str) -> str:
         from hitl_tui.commands.completion import usage_hint
 
-        return usage_hint(text, self.snapshot)
+        meant = digit_meant(text, self.hitl.keymap, self.question) if self.question is not None else ""
+        return meant or usage_hint(text, self.snapshot)
 
     def on_prompt_sent(self, event: Prompt.Sent) -> None:
         event.stop()
