@@ -70,6 +70,7 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
             "What if it is 500?",
             "Who signs for an order of 500 euros?",
         ),
+        ("when was 4.2.5 released?", "and 4.3.0?", "when was 4.3.0 released?"),
         ("회원권을 3개월 쉬려면 어디에 신청해?", "그럼 6개월이면?", "회원권을 6개월 쉬려면 어디에 신청해?"),
         (
             "며칠 지나면 카드 결제는 취소가 안 돼?",

@@ -246,15 +246,21 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
         (
             "how many documents in the notes folder mention otters?",
             ["notes/c.md:3"],
-            Listed("notes/**", "otters", "", 1, 1),
+            Listed("notes/**", "otters", "", 1, 1, 1),
         ),
         ("how many *.py files are there?", ["app.py:1"], Listed("*.py", "", "", 1, 1)),
-        ("notes 폴더에 c로 시작하는 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/c*", "", "", 1, 1)),
+        ("notes 폴더에 c로 시작하는 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/c*", "", "", 1, 1, 1)),
         ("How many documents have a title that starts with Weas?", ["notes/c.md:3"], Listed("", "", "Weas", 1, 1)),
-        ("how many notes/*.md files are there?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1)),
+        ("how many notes/*.md files are there?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1, 1)),
         ("how many documents are about weasels?", ["notes/c.md:3"], Listed("", "weasels", "", 1, 1)),
-        ("how many *.md files are in the notes folder?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1)),
-        ("notes 폴더에 문서가 모두 몇 개야?", ["notes/c.md:3"], Listed("notes/*", "", "", 1, 1)),
+        ("how many *.md files are in the notes folder?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1, 1)),
+        ("notes 폴더에 문서가 모두 몇 개야?", ["notes/c.md:3"], Listed("notes/*", "", "", 1, 1, 1)),
+        ("app.py에 남아 있는 TODO 주석을 다 보여줘", ["app.py:2", "app.py:4"], Listed("", "TODO", "", 2, 1)),
+        (
+            "notes 폴더에 weasel 안내 문서가 몇 개야?",
+            ["notes/weasel-den.md:1"],
+            Listed("notes/*weasel*", "", "", 1, 1, 1),
+        ),
         ("How many badgers does the guide of dens list?", [], None),
         ("Which documents have to be read by otters?", [], None),
         ("From how many otters on do files help?", [], None),
@@ -269,6 +275,7 @@ def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str
     (folder / "a.md").write_text("Badgers sleep; many badgers snore.\n\nOtters swim.\n")
     (folder / "b.md").write_text("# Notes\n\nOne badgers' den.\n\nTwo badgers.\n")
     (folder / "notes" / "c.md").write_text("# Weasels\n\nUnlike otters, they climb.\n")
+    (folder / "notes" / "weasel-den.md").write_text("A den.\n") if "안내" in question else None
     (folder / "app.py").write_text("x = 1\n# TODO: otters\ny = 2\n# TODO: weasels\n# todos\n")
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)
@@ -488,3 +495,12 @@ def test_what_lacks_a_good_part_of_what_is_asked_is_merely_near(
 )
 def test_a_quotation_ends_where_a_sentence_or_a_word_does(text: str, shown: str) -> None:
     assert quoted(text, 44) == shown
+
+
+def test_a_count_of_a_folder_tells_how_many_are_in_the_folder_itself(folder: Path) -> None:
+    (folder / "notes" / "old").mkdir(parents=True)
+    for name in ("a.md", "b.md", "old/c.md"):
+        (folder / "notes" / name).write_text("Otters swim.\n")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        assert index.query("how many documents are in the notes folder?").counted == Listed("notes/*", "", "", 3, 3, 2)

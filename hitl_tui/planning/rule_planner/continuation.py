@@ -282,7 +282,7 @@ def _telling(text: str) -> float:
 def _phrases(text: str, rules: Rules) -> list[_Phrase]:
     """Return what a text gives, and its content words; words side by side are one phrase."""
     given = given_in(text, rules.units)
-    kinds = (f"{g.kind} {g.measure}{PurePosixPath(str(g.value)).suffix}" for g in given)
+    kinds = (f"{g.kind} {g.measure}{_suffix(str(g.value))}" for g in given)
     found = [_phrase(text, g.place, kind, "") for g, kind in zip(given, kinds, strict=True)]
     for match in WORD.finditer(text):
         word = rules.lexicon.bare(match.group())
@@ -297,6 +297,12 @@ def _phrases(text: str, rules: Rules) -> list[_Phrase]:
             start = last.place[0]
         found.append(_phrase(text, (start, end), "place" if named else "", match.group()[len(word) :]))
     return sorted(found, key=lambda one: one.place)
+
+
+def _suffix(name: str) -> str:
+    """Return the suffix of a file's name; a version number has none."""
+    suffix = PurePosixPath(name).suffix
+    return suffix if any(map(str.isalpha, suffix)) else ""
 
 
 def _phrase(text: str, place: Span, kind: str, particle: str) -> _Phrase:

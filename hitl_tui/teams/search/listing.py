@@ -15,7 +15,9 @@ from hitl_tui.teams.search.query_terms import whole_words
 from hitl_tui.teams.search.tokens import normalise, phrase_tokens
 
 _COUNTS = re.compile(r"\b(?:how many|number of|count)\b|몇\s?(?:개|건|곳|군데|편|장)|개수|세어", re.IGNORECASE)
-_LISTS = re.compile(r"\b(?:list|which)\b|목록|나열|모두|전부|모든", re.IGNORECASE)
+_LISTS = re.compile(
+    r"\b(?:list|which)\b|목록|나열|모두|전부|모든|(?<!\S)다\s+(?:보여|알려|찾아|뽑아|적어)", re.IGNORECASE
+)
 _FILES = re.compile(
     r"\b(?:docs?|documents?|files?|pages?|runbooks?|guides?|manuals?|notes?)\b|문서|파일|런북|페이지|가이드|안내서",
     re.IGNORECASE,
@@ -79,6 +81,7 @@ class Listed:
     Args:
         place, word, title: what was counted; see `Listing`.
         lines, files: how many lines have the word, and how many files there are.
+        directly: how many of the files are in the folder itself, and not in one below it.
     """
 
     place: str
@@ -86,6 +89,7 @@ class Listed:
     title: str
     lines: int
     files: int
+    directly: int = 0
 
 
 def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
@@ -115,7 +119,11 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         folder = _folder(db, question, "")
         left = whole_words(question.replace(folder, " ") if folder else question)
         said = [w for w, t in left.items() if t >= _SAYS and not any(e.match(w) for e in _ASKING)]
-        return None if any(_letters(word) not in _letters(folder) for word in said) else Listing(folder, name="*")
+        outside = [word for word in said if _letters(word) not in _letters(folder)]
+        named = [word for word in outside if any(_letters(word) in name for name in _names(db, folder))]
+        if outside and not named:
+            return None
+        return Listing(folder, name=f"*{'*'.join(map(escape, named))}*" if named else "*")
     else:
         return None
     of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))
@@ -137,6 +145,12 @@ def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:
     said = {_letters("".join(words[at : at + n])) for n in range(1, _LONGEST_NAME + 1) for at in range(len(words))}
     named = [folder for folder, name in known.items() if len(name) >= _SHORTEST_NAME and name in said]
     return min(named, key=lambda folder: (folder.count("/"), folder), default="")
+
+
+def _names(db: sqlite3.Connection, folder: str) -> list[str]:
+    """Return the letters of the names of the files below a folder."""
+    paths = (path for (path,) in db.execute("SELECT path FROM files"))
+    return [_letters(PurePosixPath(path).stem) for path in paths if not folder or path.startswith(f"{folder}/")]
 
 
 def _letters(text: str) -> str:

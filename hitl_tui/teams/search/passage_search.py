@@ -1,4 +1,4 @@
-"""Asking the store of an index: the windows that have a question's words, in order of words and meaning, and quoted."""
+"""Asking the store of an index: what answers a question, quoted, and how sure that is."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import math
 import re
 import sqlite3
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
@@ -15,7 +14,6 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
 
-from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.files import SUFFIXES
@@ -24,34 +22,29 @@ from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.query_terms import Term, parse_question, whole_term, whole_words, with_near
+from hitl_tui.teams.search.ranking import Asked, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
 MAX_PASSAGE_CHARS = 600
 _POSTINGS = 6_000
 _LISTED = 40
-_CANDIDATES, _COMPARED, _READ = 300, 50, 20
-"""Windows of which the words are weighed, of which the meaning is compared, and of which each sentence is."""
+_COMPARED = 50
 _FEW = 200  # windows: among fewer, how rare a word is says little
-_TITLE, _NAME = 0.5, 0.25
-_WORDS, _MEANT, _SENTENCE = 0.5, 0.25, 0.5
-"""What the words of a window count beside its meaning, and that of its best sentence."""
-_NAME_SAYS, _UNNAMED = 0.95, 0.4
-"""From where on a word is a name, and what a window loses that has none of those in a question."""
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _CARRIES = 0.39
 """How much a word says at least that has to stand in the only passage there is, or is named: "pay"."""
-_LIKE, _SAID, _MORE_SAID, _WHOLE, _ABSENT, _EVEN = 17.5, 0.75, 2.16, 1.23, -2.11, -3.68
-_FAR, _NEAR, _SURE, _CERTAIN = -2.0, -0.45, 0.2, 1.5
+_FAR, _NEAR, _SURE, _CERTAIN = -2.5, -0.6, 0.3, 3.0
+"""From where on, in log-odds that there is an answer, something is called the nearest, is shown, is an answer, and is
+one even where a part of what is asked is missing."""
+_NEAR_IN_FEW = -1.2
+"""The same among few windows, where nobody has to read much to see that it isn't one."""
+_FEW_SUBJECTS, _MEANT_SO = 3, 0.55
+"""Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _MOST_FAR = 2
-"""From where on, in log-odds that there is an answer, passages are shown, are no longer called merely near, and not
-even where a part of what is asked is missing.
-
-The factors come from a logistic regression over 224 questions on 23 folders, a quarter without an answer.
-"""
-_AS_WELL, _ENOUGH = 0.9, 3
-"""Of the best passage's score, from which one in the question's own language comes before it; and how many of those
-there are that need no others after them."""
+_WORTH, _AS_WELL, _ENOUGH = 0.003, 0.4, 3
+"""How well a passage answers beside the best one to be shown at all, and in the question's own language to come before
+it; and how many of those there are that need no others after them."""
 _HOW = re.compile(
     r"\b(?:how (?:can|could|do|must|shall|should|to|would)|what (?:can|must|shall|should) (?:i|one|we)|what to do"
     r"|ways? (?:of|to)|steps? (?:for|of|to)|procedure)\b|어떻게|어떡|방법|절차|순서|단계|대처|하는 법|하려면",
@@ -61,11 +54,7 @@ _STEP = re.compile(r"\s*(?:step\s*\d|제?\s?\d{1,2}\s?(?:단계|[.):]))", re.IGN
 """What asks how something is done, or tells it as a heading; and how a heading begins that is a step of it."""
 _HALF, _ALL, WHOLE_CHARS = 0.5, 0.8, 3_000
 """How much of that such a heading says at least, and any other; and what is told as a whole is no longer than that."""
-_STANDS_OUT = 10
-"""Windows among which a passage has to stand out, so that nothing else is asked of it."""
 _MOSTLY = 0.75
-_FEW_SUBJECTS, _MEANT_SO = 3, 0.45
-"""Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _SAMPLED, _HARDLY = 100, 0.05
 """Windows of which the language is looked at, and the share of them that counts as none."""
 _NEARLY = 0.6
@@ -78,12 +67,6 @@ _PROSE = 0.2
 """The share of everyday words in a text, above which it is English and no code or table."""
 _UNLIKE = 0.05
 """Where even the best is less like a question than this, meaning tells little."""
-_HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 120, 360, 8
-"""Characters of the headings, and with them of a sentence, and sentences of a window, of which meaning is compared."""
-_GONE = 0.35
-"""The share of what is asked that stands nowhere, from which on a passage merely comes near."""
-_NO_WORD = re.compile(r"[\W_]+")
-_SENTENCE_END = (".", "!", "?", "。", ":")
 _LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
 """What is followed by what it is about: `Default: 180`, or what announces a list."""
 _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
@@ -94,8 +77,6 @@ _CLAUSE = re.compile("(?:면|니까|아서|어서|여서|해서|는데|지만)$"
 _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
-_LONG_QUESTION, _REPEATED = 30, 0.4
-"""A passage that has a whole question, word for word, asks it, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,71 +137,6 @@ class SearchHits:
         return cls(**{**known, **some, "counted": Listed(**kept["counted"]) if kept["counted"] else None})
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A question, weighed against the documents.
-
-    Args:
-        text: as written.
-        terms: what it looks for.
-        found: where each phrase stands, by window; of some files alone where the question names them.
-        windows: how many there are.
-    """
-
-    text: str
-    terms: tuple[Term, ...]
-    found: Mapping[str, Sequence[int]]
-    windows: int
-
-    def rarity(self, phrase: str) -> float:
-        return math.log(1 + self.windows / (len(self.found[phrase]) + 1))
-
-    def stands(self, term: Term) -> bool:
-        return any(self.found[form.phrase] for form in term.forms)
-
-    def value(self, text: str) -> float:
-        """Return how much of the question a text says."""
-        tokens = f" {index_tokens(text)} "
-        return sum(
-            term.telling
-            * max((f.weight * self.rarity(f.phrase) for f in term.forms if f" {f.phrase} " in tokens), default=0.0)
-            for term in self.terms
-        )
-
-    def said_in(self, *texts: str) -> float:
-        """Return how much those words of the question say that stand in all of some texts."""
-        tokens = [f" {index_tokens(text)} " for text in texts]
-        return sum(term.telling for term in self.terms if all(self.has(one, term) for one in tokens))
-
-    def has_all(self, tokens: str) -> bool:
-        """Return whether everything that says what is asked stands in some index tokens, in whatever words."""
-        telling = [term for term in self.terms if term.telling >= _SUBJECT]
-        return bool(telling) and all(self.has(tokens, term) for term in telling)
-
-    @staticmethod
-    def has(tokens: str, term: Term) -> bool:
-        """Return whether a term stands in some index tokens, in whatever words."""
-        return any(f" {form.phrase} " in tokens for form in term.forms)
-
-
-@dataclass(frozen=True, slots=True)
-class _Window:
-    id: int
-    path: str
-    page: int
-    heading: str
-    parts: tuple[tuple[int, int, str], ...]
-    tokens: str
-    said: float
-    like: float = 0.0
-    likes: tuple[float, ...] = ()
-    score: float = 0.0
-
-    @property
-    def text(self) -> str:
-        return "\n".join(text for _, _, text in self.parts)
-
-
 def ask(
     db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] = (), *, part: bool = False
 ) -> SearchHits:
@@ -233,12 +149,10 @@ def ask(
         named: ids of the files that the question names: only they are searched.
         part: it is only some words of a question: what merely comes near these answers nothing.
     """
-    terms = parse_question(question, lambda word: _sounding(db, word), lambda word: _written(db, word))
-    terms, misspelt = _misspelt(db, question, terms)
+    asked, misspelt = asked_of(db, question, named)
+    terms = asked.terms
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))
-    windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
-    asked = _Asked(question, terms, _found(db, terms, named), windows)
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     absent = [t for t in absent if not _HOW.search(t.surface)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
@@ -250,35 +164,26 @@ def ask(
         return hits
     if nearly:
         asked = _with_nearly(db, asked, nearly, named)
-    ranked = _ranked(db, asked, named)
-    if not ranked:
+    best = ranked(db, asked, named)
+    if not best:
         return _elsewhere(db, question, limit, part=part) if named else hits
-    korean, same = has_korean(question), has_korean(question) == has_korean(ranked[0].text)
-    # In documents of another language every word may be missing; a name may not.
-    names = [
-        term.telling
-        for term in asked.terms
-        if term.telling >= _NAMED and not (term.korean or term.surface[0].isdigit() or asked.stands(term))
-        if korean or same
-    ]
-    likely = _likely(asked, ranked, sum(names))
+    odds = likely(asked, best)
     # Words to look for, rather than a question or what is left of one.
     bare = not part and "?" not in question and len(terms) == len(list(units(normalise(question))))
-    if bare and any(asked.has_all(window.tokens) for window in ranked):
-        likely = _SURE
-    if likely < _NEAR:
+    if bare and any(_has_all(asked, window) for window in best):
+        odds = max(odds, _SURE)
+    if odds < (_NEAR if asked.windows > _FEW else _NEAR_IN_FEW):
         if named:
             return _elsewhere(db, question, limit, part=part)
-        far = [_quote(asked, window) for window in _different(ranked, _MOST_FAR)]
-        return replace(hits, far=tuple(far) if likely >= _FAR else ())
-    found = [_quote(asked, window) for window in _chosen(ranked, limit, language_of(question))]
+        far = [_quote(asked, window) for window in _different(best, _MOST_FAR)]
+        return replace(hits, far=tuple(far) if odds >= _FAR else ())
+    korean, same = has_korean(question), has_korean(question) == has_korean(best[0].text)
+    found = [_quote(asked, window) for window in _chosen(best, limit, language_of(question))]
     passages = _newest_first(asked, found)
-    # What a question of the documents' own language is about has to stand in them; meaning alone only comes near.
-    lacking = same and (any(t.korean for t in gone) or not any(window.said for window in ranked) or _lacks(asked))
     rows = PurePosixPath(passages[0].path).suffix.lower() in SUFFIXES and is_worked_out(question)
-    certain = likely >= _CERTAIN and len(ranked) >= _STANDS_OUT
-    unsure = likely < _SURE or (not certain and (bool(names) or lacking or _apart(asked, ranked[:3])))
-    weak = rows or unsure
+    # What a question of the documents' own language is about has to stand in them, and together.
+    lacking = same and odds < _CERTAIN and (bool(missing) or _apart(asked, best[:3]))
+    weak = rows or odds < _SURE or lacking
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
@@ -291,7 +196,21 @@ def ask(
     return replace(hits, passages=tuple(passages), weak=weak, missing=missing, unsaid=unsaid, whole=len(told))
 
 
-def _told_whole(db: sqlite3.Connection, asked: _Asked, found: Sequence[Passage], limit: int) -> list[Passage]:
+def asked_of(db: sqlite3.Connection, question: str, named: Sequence[int]) -> tuple[Asked, dict[str, str]]:
+    """Return a question, weighed against the documents, and its Korean words that are written nearly like theirs."""
+    terms = parse_question(question, lambda word: _sounding(db, word), lambda word: _written(db, word))
+    terms, misspelt = _misspelt(db, question, terms)
+    windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
+    return Asked(question, terms, _found(db, terms, named), windows), misspelt
+
+
+def _has_all(asked: Asked, window: Window) -> bool:
+    """Return whether everything that says what is asked stands in a window, in whatever words."""
+    telling = [term for term in asked.terms if term.telling >= _SUBJECT]
+    return bool(telling) and all(asked.has(window.tokens, term) for term in telling)
+
+
+def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], limit: int) -> list[Passage]:
     """Return the section that tells how to do what is asked, in its order: by its heading, in a file of what was found.
 
     Empty where the question doesn't ask how, no heading says that it is told there, or it is too long.
@@ -332,9 +251,9 @@ def _joined(parts: Sequence[tuple[int, int, str]]) -> str:
     return "".join(gap + text for gap, (_, _, text) in zip(gaps, parts, strict=True))
 
 
-def _unsaid(asked: _Asked, passage: Passage) -> tuple[str, ...]:
+def _unsaid(asked: Asked, passage: Passage) -> tuple[str, ...]:
     """Return the words that say what is asked and that a passage doesn't have; Korean verbs needn't stand there."""
-    tokens = f" {index_tokens(f'{_title(passage.path)} {passage.heading} {passage.text}')} "
+    tokens = f" {index_tokens(f'{file_title(passage.path)} {passage.heading} {passage.text}')} "
     return tuple(
         term.surface
         for term in asked.terms
@@ -344,26 +263,13 @@ def _unsaid(asked: _Asked, passage: Passage) -> tuple[str, ...]:
     )
 
 
-def _apart(asked: _Asked, best: Sequence[_Window]) -> bool:
+def _apart(asked: Asked, best: Sequence[Window]) -> bool:
     """Return whether the few things that a question puts together stand apart, and no sentence is much like it."""
     subjects = [term for term in asked.terms if term.telling >= _SUBJECT and asked.stands(term)]
     subjects = [term for term in subjects if not (term.korean and len(term.surface) == 1)]  # the stem of a verb, mostly
     together = any(all(asked.has(window.tokens, term) for term in subjects) for window in best)
     meant = max(max(window.likes) for window in best)
     return 1 < len(subjects) <= _FEW_SUBJECTS and not together and meant < _MEANT_SO
-
-
-def _lacks(asked: _Asked) -> bool:
-    """Return whether a good part of what is asked stands nowhere; what only asks needn't stand there."""
-    asking = lexicon().operations.values()
-    subjects = [
-        term
-        for term in asked.terms
-        if term.telling >= _SUBJECT and not term.surface[0].isdigit() and not _is_predicate(term, asked.text)
-        if not (term.korean and ends_as_predicate(term.surface)) and not any(e.search(term.surface) for e in asking)
-    ]
-    gone = sum(term.telling for term in subjects if not asked.stands(term))
-    return gone > 0 and gone >= _GONE * sum(term.telling for term in subjects)
 
 
 def _is_predicate(term: Term, question: str) -> bool:
@@ -379,7 +285,7 @@ def _is_predicate(term: Term, question: str) -> bool:
     return False
 
 
-def tongue(one: Passage | _Window) -> str:
+def tongue(one: Passage | Window) -> str:
     """Return the language of its prose, `ko` or `en`, or where it has none that of a Korean heading; empty for none."""
     if language_of(one.text) == "ko":
         return "ko"
@@ -388,20 +294,20 @@ def tongue(one: Passage | _Window) -> str:
     return "en" if prose else language_of(one.heading).replace("en", "")
 
 
-def _chosen(ranked: Sequence[_Window], limit: int, language: str) -> list[_Window]:
+def _chosen(windows: Sequence[Window], limit: int, language: str) -> list[Window]:
     """Return the windows to quote: where one in the question's language answers about as well, those come first.
 
     Those in another one then only fill up.
     """
-    tongues = {window.id: tongue(window) for window in ranked}
-    if not any(tongues[w.id] == language and w.score >= _AS_WELL * ranked[0].score for w in ranked):
-        return _different(ranked, limit)
-    own = _different([window for window in ranked if tongues[window.id] in (language, "")], limit)
-    others = [window for window in _different(ranked, limit) if tongues[window.id] not in (language, "")]
+    tongues = {window.id: tongue(window) for window in windows}
+    if not any(tongues[w.id] == language and w.score >= _AS_WELL for w in windows):
+        return _different(windows, limit)
+    own = _different([window for window in windows if tongues[window.id] in (language, "")], limit)
+    others = [window for window in _different(windows, limit) if tongues[window.id] not in (language, "")]
     return [*own, *others[: max(0, min(limit, _ENOUGH) - len(own))]]
 
 
-def _newest_first(asked: _Asked, passages: Sequence[Passage]) -> list[Passage]:
+def _newest_first(asked: Asked, passages: Sequence[Passage]) -> list[Passage]:
     """Return passages with what a later day wrote before what it may have overtaken: it says most of what that says."""
     made: list[Passage] = []
     for passage in passages:
@@ -426,35 +332,13 @@ def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool)
     return replace(hits, passages=(), weak=False, far=hits.passages[:_MOST_FAR]) if hits.weak else hits
 
 
-def _likely(asked: _Asked, ranked: Sequence[_Window], absent: float) -> float:
-    """Return how likely it is that the first three windows answer, in log-odds: by how far they stand out.
-
-    Args:
-        asked: the question.
-        ranked: the windows, best first.
-        absent: how much the names say that stand nowhere.
-    """
-    best, scale = ranked[:3], math.log(1 + asked.windows)
-    likes, said = [window.like for window in ranked], [window.said for window in ranked]
-    like, most = max(window.like for window in best), max(window.said for window in best)
-    others = sum(likes[3:]) / max(1, len(likes) - 3)
-    whole = any(asked.has_all(window.tokens) for window in best)
-    return (
-        _LIKE * (like - others)
-        + _SAID * most / scale
-        + _MORE_SAID * (most - sum(said) / len(said)) / scale
-        + _WHOLE * whole
-        + _ABSENT * absent
-        + _EVEN
-    )
-
-
 def _listed(lines: Sequence[tuple[str, int, str]], listing: Listing, files: int) -> SearchHits:
     """Return what was counted, with the lines, or one line of each file."""
     first = {path: (path, line, text) for path, line, text in reversed(lines)}
     shown = lines if listing.lines else list(first.values())[::-1]
     found = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in shown[:_LISTED]]
-    counted = Listed(listing.place, listing.word, listing.title, len(lines), len(first)) if lines else None
+    directly = sum(listing.folder == str(PurePosixPath(path).parent) for path in first)
+    counted = Listed(listing.place, listing.word, listing.title, len(lines), len(first), directly) if lines else None
     return SearchHits(tuple(found), (), files, counted=counted)
 
 
@@ -528,7 +412,7 @@ def _one_letter_apart(word: str, other: str) -> bool:
     return len(one) == len(two) and sum(a != b for a, b in zip(one, two, strict=True)) == 1
 
 
-def _with_nearly(db: sqlite3.Connection, asked: _Asked, nearly: Mapping[str, str], named: Sequence[int]) -> _Asked:
+def _with_nearly(db: sqlite3.Connection, asked: Asked, nearly: Mapping[str, str], named: Sequence[int]) -> Asked:
     """Return what is asked with the words that are written nearly like those that don't stand in the documents."""
     terms = tuple(with_near(t, [(nearly[t.surface], _NEARLY)]) if t.surface in nearly else t for t in asked.terms)
     return replace(asked, terms=terms, found=_found(db, terms, named))
@@ -550,120 +434,12 @@ def _found(db: sqlite3.Connection, terms: Sequence[Term], named: Sequence[int]) 
     }
 
 
-def _ranked(db: sqlite3.Connection, asked: _Asked, named: Sequence[int]) -> list[_Window]:
-    """Return the windows that have words of a question, best first: by words, meaning and best sentence."""
-    sums: Counter[int] = Counter()
-    for term in asked.terms:
-        own: dict[int, float] = {}
-        for form in term.forms:
-            value = form.weight * term.telling * asked.rarity(form.phrase)
-            for window in asked.found[form.phrase]:
-                own[window] = max(own.get(window, 0.0), value)
-        sums.update(own)
-    chosen = [window for window, _ in sums.most_common(_CANDIDATES)]
-    every = [row[0] for row in db.execute("SELECT id FROM windows LIMIT ?", (_COMPARED + 1,))]
-    if len(every) <= _COMPARED and not named:
-        chosen = every  # where there are few, meaning alone finds what is said in other words
-    rows = db.execute(
-        "SELECT windows.id, path, page, heading, parts, body, title, name FROM windows"
-        " JOIN files ON files.id = windows.file JOIN words ON words.rowid = windows.id"
-        " WHERE windows.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(chosen),),
-    )
-    found = []
-    for id_, path, page, heading, parts, body, title, name in rows:
-        said = _score(asked, f" {body} ", f" {title} ", f" {name} ")
-        blocks = tuple(piece for first, last, text in json.loads(parts) for piece in _sentences(first, last, text))
-        found.append(_Window(id_, path, page, heading, blocks, f" {body} {title} {name} ", said))
-    if not found:
-        return []
-    found.sort(key=lambda window: (-window.said, window.id))
-    compared = _with_likes(asked.text, found[:_COMPARED])
-    said, like = max(window.said for window in compared) or 1.0, max(window.like for window in compared)
-    compared.sort(key=lambda window: (-window.said / said - _share(window.like, like), window.id))
-    read = _with_sentences(asked.text, compared[:_READ])
-    best = max(max(window.likes) for window in read)
-    rated = [
-        replace(
-            window,
-            score=_weight(window, asked.text)
-            * (1 - _UNNAMED * _unnamed(asked, window))
-            * (
-                _WORDS * window.said / said
-                + _MEANT * _share(window.like, like)
-                + _SENTENCE * _share(max(window.likes), best)
-            ),
-        )
-        for window in read
-    ]
-    return sorted(rated, key=lambda window: (-window.score, window.id))
-
-
-def _unnamed(asked: _Asked, window: _Window) -> float:
-    """Return which part of the names in a question a window doesn't have, of those that stand in the documents."""
-    names = [
-        t for t in asked.terms if t.telling >= _NAME_SAYS and not (t.korean and len(t.forms) < 2) and asked.stands(t)
-    ]
-    without = [term for term in names if not asked.has(window.tokens, term)]
-    return len(without) / len(names) if names else 0.0
-
-
-def _share(like: float, best: float) -> float:
-    return max(like, 0.0) / max(best, _UNLIKE)
-
-
-def _with_likes(question: str, windows: Sequence[_Window]) -> list[_Window]:
-    likes = likenesses(question, [f"{window.heading.rpartition(' > ')[2]}: {window.text}" for window in windows])
-    return [replace(window, like=like) for window, like in zip(windows, likes, strict=True)]
-
-
-def _with_sentences(question: str, windows: Sequence[_Window]) -> list[_Window]:
-    """Compare each sentence, with what the file and the headings above it are called."""
-    named = {window.id: f"{_title(window.path)} {window.heading[-_HEADING:]}: " for window in windows}
-    texts = [
-        (named[window.id] + text)[:_SENTENCE_CHARS]
-        for window in windows
-        for _, _, text in window.parts[:_MOST_SENTENCES]
-    ]
-    likes = iter(likenesses(question, texts))
-    return [replace(window, likes=tuple(next(likes) for _ in window.parts[:_MOST_SENTENCES])) for window in windows]
-
-
-def _title(path: str) -> str:
-    return _NO_WORD.sub(" ", PurePosixPath(path).stem)
-
-
-def _weight(window: _Window, question: str) -> float:
-    repeats = " ".join(question.casefold().split()) in " ".join(window.text.casefold().split())
-    return _REPEATED if repeats and len(question) > _LONG_QUESTION else 1.0
-
-
-def _score(asked: _Asked, body: str, title: str, name: str) -> float:
-    length = 0.8 * (0.4 + 0.6 * body.count(" ") / 120)
-    total = 0.0
-    for term in asked.terms:
-        best = 0.0
-        for form in term.forms:
-            if not asked.found[form.phrase]:
-                continue
-            phrase = f" {form.phrase} "
-            times = body.count(phrase)
-            value = 2.0 * times / (times + length)
-            if phrase in title:
-                value = max(value, 0.9) + _TITLE
-            if phrase in name:
-                value = max(value, 0.6) + _NAME
-            best = max(best, form.weight * asked.rarity(form.phrase) * value)
-        total += best * term.telling
-    return total
-
-
-def _different(ranked: Sequence[_Window], limit: int) -> list[_Window]:
+def _different(windows: Sequence[Window], limit: int) -> list[Window]:
     """Return the best windows without those that say the same again."""
-    chosen: list[_Window] = []
+    chosen: list[Window] = []
     bags: list[frozenset[str]] = []
-    for window in ranked:
-        if len(chosen) >= limit or window.score < ranked[0].score * 0.5:
+    for window in windows:
+        if len(chosen) >= limit or window.score < _WORTH:
             break
         bag = frozenset(window.tokens.split())
         if not any(len(bag & other) >= 0.85 * len(bag | other) for other in bags):
@@ -672,13 +448,13 @@ def _different(ranked: Sequence[_Window], limit: int) -> list[_Window]:
     return chosen
 
 
-def _quote(asked: _Asked, window: _Window) -> Passage:
+def _quote(asked: Asked, window: Window) -> Passage:
     """Return the part of a window that says most of what was asked, with what follows it as far as there is room."""
     values = [asked.value(text) / math.sqrt(1 + len(text) / 400) for _, _, text in window.parts]
     said, meant = max(values) or 1.0, max(window.likes)
     likes = [*window.likes, *[0.0] * (len(values) - len(window.likes))]
     worth = [
-        (value / said + _share(like, meant)) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
+        (value / said + max(like, 0.0) / max(meant, _UNLIKE)) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
         for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
     ]
     first = worth.index(max(worth))
@@ -699,17 +475,7 @@ def _quote(asked: _Asked, window: _Window) -> Passage:
     return Passage(window.path, parts[0][0], parts[-1][1], window.page, window.heading, words, score)
 
 
-def _sentences(first: int, last: int, text: str) -> list[tuple[int, int, str]]:
-    """Return a block in pieces that end with a sentence, or a line where none does, so that a place is exact."""
-    lines = text.split("\n")
-    if len(lines) != last - first + 1:
-        return [(first, last, text)]
-    ends = [at for at, line in enumerate(lines, 1) if line.rstrip().endswith(_SENTENCE_END)] or range(1, len(lines))
-    ends = sorted({*ends, len(lines)})
-    return [(first + begin, first + end - 1, "\n".join(lines[begin:end])) for begin, end in pairwise([0, *ends])]
-
-
-def _cut(text: str, asked: _Asked | None = None) -> str:
+def _cut(text: str, asked: Asked | None = None) -> str:
     """Return a text, or of a long one the stretch that says most of what was asked."""
     if len(text) <= MAX_PASSAGE_CHARS:
         return text

@@ -18,7 +18,7 @@ from hitl_tui.teams.search.passage_search import WHOLE_CHARS, Passage, SearchHit
 _NAMED, _SHORT = 5, 160
 _ANSWER = 600
 _LISTED, _LINE = 12, 160
-_MOST_QUOTED, _NEARLY = 3, 0.75
+_MOST_QUOTED, _NEARLY = 3, 0.03
 _WRAPPED = 50
 """Characters of the longest line of a text whose paragraphs are broken into lines."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
@@ -42,7 +42,8 @@ _ENGLISH = {
     "more": "and {count} more",
     "counted": "{lines} in {files} with “{word}”{where}:",
     "titled": "{files} with a title that begins with “{title}”{where}:",
-    "placed": "{files} match `{place}`:",
+    "placed": "{files} match `{place}`{directly}:",
+    "directly": ", {files} of them in the folder itself",
     "nearly": "“{word}” isn't in these documents; did you mean “{near}”?",
     "unreadable": "`{path}` wasn't searched: {reason}.",
     "left_out": "Left out: {kinds}.",
@@ -83,7 +84,8 @@ _KOREAN = {
     "more": "그 밖에 {count}개",
     "counted": "“{word}”: {files}, {lines}에 있습니다{where}.",
     "titled": "제목이 이렇게 시작하는 것: “{title}”, {files}{where}.",
-    "placed": "`{place}`: {files}.",
+    "placed": "`{place}`: {files}{directly}.",
+    "directly": ", 그중 폴더 바로 아래에 {files}개",
     "nearly": "이 문서들에 없는 말: “{word}”. 혹시 이 말인가요? “{near}”",
     "unreadable": "검색하지 못한 파일: `{path}` ({reason}).",
     "left_out": "제외한 것: {kinds}.",
@@ -327,6 +329,7 @@ def _counted(words: Mapping[str, str], listed: Listed) -> str:
         where=f" (`{listed.place}`)" if listed.place else "",
         lines=_count(words, listed.lines, "line"),
         files=_count(words, listed.files, "file"),
+        directly=words["directly"].format(files=f"{listed.directly:,}") if 0 < listed.directly < listed.files else "",
     )
 
 

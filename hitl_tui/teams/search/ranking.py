@@ -1,0 +1,319 @@
+"""Which windows answer a question: what their words say and their sentences mean, weighed as question sets taught.
+
+The weights are those of a logistic regression; `benchmarks/search_weights.py` finds them. First the windows that say
+most of a question are compared by their headings, then the best of those by their sentences. From how far the first
+three stand out follows how likely it is that they answer.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.teams.search.query_terms import Term
+from hitl_tui.teams.search.tokens import has_korean, index_tokens
+
+_CANDIDATES, _COMPARED, _READ = 300, 50, 20
+"""Windows of which the words are weighed, of which the headings are compared, and of which each sentence is."""
+_TITLE, _NAME = 0.5, 0.25
+_HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 300, 360, 10
+"""Characters of the headings and of a sentence, and sentences of a window, of which meaning is compared."""
+_NO_WORD = re.compile(r"[\W_]+")
+_SENTENCE_END = (".", "!", "?", "。", ":")
+_LONG_QUESTION, _REPEATED = 30, 3.0
+"""A passage that has a whole question, word for word, asks it, too."""
+_FIGURE = re.compile(
+    r"how (?:many|much|long|often|old|big|large|far|fast)|what (?:number|percentage|size|share)|\bwhen\b|default"
+    r"|m(?:ax|in)imum|limit|몇|얼마|언제|며칠|기한|기간|최대|최소|기본값",
+    re.IGNORECASE,
+)
+"""What asks for a figure or a date."""
+_CODE = {".py", ".js", ".ts", ".c", ".h", ".sh", ".json", ".toml", ".yaml", ".yml", ".cfg", ".conf", ".ini", ".po"}
+_MEANT, _MEANT_EVEN = 25.0, -9.0
+"""What it counts, where no word of a question stands there, how like it the best sentence is."""
+_NAMED = 0.7
+"""How much a word says at least that is a name."""
+_LONG = 800
+_BEST = 3
+
+HEADINGS: Mapping[str, float] = {"words": 5.57, "share": 6.23, "heading_share": 0.87, "heading": 7.63}
+SENTENCES: Mapping[str, float] = {
+    "words": 3.31,
+    "share": 4.41,
+    "sentence_share": 2.55,
+    "heading_share": 1.19,
+    "sentence": 9.84,
+    "heading": 5.49,
+    "has_figure": 1.59,
+    "figure_in_sentence": 0.52,
+    "length": -0.88,
+    "code": -0.86,
+    "test": -1.21,
+    "changes": -0.77,
+}
+CONFIDENCE: Mapping[str, float] = {
+    "weight": 0.31,
+    "stands_out": 0.3,
+    "words": 0.53,
+    "terms": 0.03,
+    "windows": 0.21,
+    "absent": -0.98,
+}
+EVEN = -6.45
+USUAL = 6.6
+"""What each part of a window weighs, and of what tells whether the three best answer; the log-odds where nothing does;
+and the weight of a window that doesn't answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, weighed against the documents.
+
+    Args:
+        text: as written.
+        terms: what it looks for.
+        found: where each phrase stands, by window; of some files alone where the question names them.
+        windows: how many there are.
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    found: Mapping[str, Sequence[int]]
+    windows: int
+
+    def rarity(self, phrase: str) -> float:
+        return math.log(1 + self.windows / (len(self.found[phrase]) + 1))
+
+    def stands(self, term: Term) -> bool:
+        return any(self.found[form.phrase] for form in term.forms)
+
+    def value(self, text: str) -> float:
+        """Return how much of the question a text says."""
+        tokens = f" {index_tokens(text)} "
+        return sum(
+            term.telling
+            * max((f.weight * self.rarity(f.phrase) for f in term.forms if f" {f.phrase} " in tokens), default=0.0)
+            for term in self.terms
+        )
+
+    def said_in(self, *texts: str) -> float:
+        """Return how much those words of the question say that stand in all of some texts."""
+        tokens = [f" {index_tokens(text)} " for text in texts]
+        return sum(term.telling for term in self.terms if all(self.has(one, term) for one in tokens))
+
+    def share(self, tokens: str) -> float:
+        """Return which part of the question some index tokens say."""
+        every = sum(term.telling for term in self.terms)
+        return sum(term.telling for term in self.terms if self.has(tokens, term)) / every if every else 0.0
+
+    def absent(self, text: str) -> float:
+        """Return how much those names of the question say that stand nowhere.
+
+        In documents of another language than an English question's, as a text is, every word may be missing.
+        """
+        if has_korean(text) and not has_korean(self.text):
+            return 0.0
+        names = (term for term in self.terms if not term.korean and not term.surface[0].isdigit())
+        return sum(term.telling for term in names if term.telling >= _NAMED and not self.stands(term))
+
+    @staticmethod
+    def has(tokens: str, term: Term) -> bool:
+        """Return whether a term stands in some index tokens, in whatever words."""
+        return any(f" {form.phrase} " in tokens for form in term.forms)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Blocks of a file that follow one another, as a question finds them.
+
+    Args:
+        id: of the window in the store.
+        path, page, heading: where it stands.
+        parts: its sentences, each with its first and last line.
+        tokens: its index tokens, with those of its headings and its file's name.
+        said: how much of the question its words say.
+        likes: how like each sentence is to the question.
+        features: what is weighed.
+        weight: how well it answers, in log-odds.
+        score: how well it answers beside the best window, 0 to 1.
+    """
+
+    id: int
+    path: str
+    page: int
+    heading: str
+    parts: tuple[tuple[int, int, str], ...]
+    tokens: str
+    said: float
+    likes: tuple[float, ...] = ()
+    features: Mapping[str, float] = field(default_factory=dict)
+    weight: float = 0.0
+    score: float = 0.0
+
+    @property
+    def text(self) -> str:
+        return "\n".join(text for _, _, text in self.parts)
+
+
+def ranked(db: sqlite3.Connection, asked: Asked, named: Sequence[int]) -> list[Window]:
+    """Return the windows that have words of a question, best first.
+
+    Args:
+        db: the store; the caller holds a read transaction.
+        asked: the question.
+        named: ids of the files that are searched; all when empty.
+    """
+    return by_sentences(asked, by_headings(asked, candidates(db, asked, named))[:_READ])
+
+
+def candidates(db: sqlite3.Connection, asked: Asked, named: Sequence[int]) -> list[Window]:
+    """Return the windows whose words say most of a question."""
+    sums: Counter[int] = Counter()
+    for term in asked.terms:
+        own: dict[int, float] = {}
+        for form in term.forms:
+            value = form.weight * term.telling * asked.rarity(form.phrase)
+            for window in asked.found[form.phrase]:
+                own[window] = max(own.get(window, 0.0), value)
+        sums.update(own)
+    chosen = [window for window, _ in sums.most_common(_CANDIDATES)]
+    every = [row[0] for row in db.execute("SELECT id FROM windows LIMIT ?", (_COMPARED + 1,))]
+    if len(every) <= _COMPARED and not named:
+        chosen = every  # where there are few, meaning alone finds what is said in other words
+    rows = db.execute(
+        "SELECT windows.id, path, page, heading, parts, body, title, name FROM windows"
+        " JOIN files ON files.id = windows.file JOIN words ON words.rowid = windows.id"
+        " WHERE windows.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(chosen),),
+    )
+    found = []
+    for id_, path, page, heading, parts, body, title, name in rows:
+        said = _said(asked, f" {body} ", f" {title} ", f" {name} ")
+        blocks = tuple(piece for first, last, text in json.loads(parts) for piece in sentences(first, last, text))
+        found.append(Window(id_, path, page, heading, blocks, f" {body} {title} {name} ", said))
+    return sorted(found, key=lambda window: (-window.said, window.id))[:_COMPARED]
+
+
+def by_headings(asked: Asked, windows: Sequence[Window]) -> list[Window]:
+    """Return windows in the order in which their words and headings answer."""
+    most = max((window.said for window in windows), default=0.0) or 1.0
+    titles = [f"{file_title(window.path)} {window.heading}"[:_HEADING] for window in windows]
+    different = list(dict.fromkeys(titles))
+    likes = dict(zip(different, likenesses(asked.text, different), strict=True))
+    made = [
+        replace(
+            window,
+            features={
+                "words": window.said / most,
+                "share": asked.share(window.tokens),
+                "heading_share": asked.share(f" {index_tokens(window.heading)} "),
+                "heading": likes[title],
+            },
+        )
+        for window, title in zip(windows, titles, strict=True)
+    ]
+    return _weighed(made, HEADINGS)
+
+
+def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
+    """Return windows in the order in which they answer, by all that is weighed."""
+    texts = [text[:_SENTENCE_CHARS] for window in windows for _, _, text in window.parts[:_MOST_SENTENCES]]
+    every = iter(likenesses(asked.text, texts))
+    figure = _FIGURE.search(asked.text) is not None
+    made = []
+    for window in windows:
+        parts = [text for _, _, text in window.parts[:_MOST_SENTENCES]]
+        likes = tuple(next(every) for _ in parts)
+        path = window.path.casefold()
+        features = {
+            **window.features,
+            "sentence_share": max(asked.share(f" {index_tokens(text)} ") for text in parts),
+            "sentence": max(likes),
+            "has_figure": figure and any(map(_has_digit, parts)),
+            "figure_in_sentence": figure and _has_digit(parts[likes.index(max(likes))]),
+            "length": min(len(window.text), _LONG) / _LONG,
+            "code": PurePosixPath(path).suffix in _CODE,
+            "test": "test" in path,
+            "changes": any(word in path for word in ("change", "news", "history")),
+        }
+        repeats = len(asked.text) > _LONG_QUESTION and _folded(asked.text) in _folded(window.text)
+        made.append(replace(window, likes=likes, features=features, weight=-_REPEATED if repeats else 0.0))
+    best = _weighed(made, SENTENCES)
+    return [replace(window, score=math.exp(window.weight - best[0].weight)) for window in best]
+
+
+def confidence(asked: Asked, windows: Sequence[Window]) -> dict[str, float]:
+    """Return what tells whether the first three of the ranked windows answer a question."""
+    weights = [*(window.weight for window in windows), *[USUAL] * (_READ - len(windows))]
+    size = math.log(1 + asked.windows)
+    return {
+        "weight": weights[0],
+        "stands_out": weights[0] - sum(weights) / len(weights),
+        "words": max(window.said for window in windows[:_BEST]) / size,
+        "terms": len(asked.terms),
+        "windows": size,
+        "absent": asked.absent(windows[0].text),
+    }
+
+
+def likely(asked: Asked, windows: Sequence[Window]) -> float:
+    """Return how likely it is that the first three of the ranked windows answer, in log-odds."""
+    if len(asked.terms) > 1 and all(window.said == 0 for window in windows):  # there are few, in other words
+        return _MEANT * max(max(window.likes) for window in windows) + _MEANT_EVEN
+    return sum(CONFIDENCE[name] * value for name, value in confidence(asked, windows).items()) + EVEN
+
+
+def file_title(path: str) -> str:
+    """Return what a file is called, in words."""
+    return _NO_WORD.sub(" ", PurePosixPath(path).stem)
+
+
+def _said(asked: Asked, body: str, title: str, name: str) -> float:
+    length = 0.8 * (0.4 + 0.6 * body.count(" ") / 120)
+    total = 0.0
+    for term in asked.terms:
+        best = 0.0
+        for form in term.forms:
+            if not asked.found[form.phrase]:
+                continue
+            phrase = f" {form.phrase} "
+            times = body.count(phrase)
+            value = 2.0 * times / (times + length)
+            if phrase in title:
+                value = max(value, 0.9) + _TITLE
+            if phrase in name:
+                value = max(value, 0.6) + _NAME
+            best = max(best, form.weight * asked.rarity(form.phrase) * value)
+        total += best * term.telling
+    return total
+
+
+def _has_digit(text: str) -> bool:
+    return any(char.isdigit() for char in text)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _weighed(windows: Sequence[Window], weights: Mapping[str, float]) -> list[Window]:
+    made = [replace(w, weight=w.weight + sum(weights[name] * w.features[name] for name in weights)) for w in windows]
+    return sorted(made, key=lambda window: (-window.weight, window.id))
+
+
+def sentences(first: int, last: int, text: str) -> list[tuple[int, int, str]]:
+    """Return a block in pieces that end with a sentence, or a line where none does, so that a place is exact."""
+    lines = text.split("\n")
+    if len(lines) != last - first + 1:
+        return [(first, last, text)]
+    ends = [at for at, line in enumerate(lines, 1) if line.rstrip().endswith(_SENTENCE_END)] or range(1, len(lines))
+    ends = sorted({*ends, len(lines)})
+    return [(first + begin, first + end - 1, "\n".join(lines[begin:end])) for begin, end in pairwise([0, *ends])]
