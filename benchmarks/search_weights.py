@@ -31,7 +31,7 @@ from hitl_tui.teams.search import ranking
 from hitl_tui.teams.search.index import SearchIndex, named_in, open_store
 from hitl_tui.teams.search.passage_search import asked_of
 
-_FILES, _READ, _RANKED = 8, 30, 20
+_FILES, _READ, _RANKED = 8, 35, 25
 _TEXTS = (".md", ".rst", ".txt", ".html", ".page", ".py", ".yaml", ".xml", ".adoc", "")
 _STRONG, _WEAK = 10.0, 3.0
 """How much the weights of an order and of a confidence are held down, in standard deviations."""

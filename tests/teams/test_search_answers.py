@@ -259,8 +259,10 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
         (
             "notes 폴더에 weasel 안내 문서가 몇 개야?",
             ["notes/weasel-den.md:1"],
-            Listed("notes/*weasel*", "", "", 1, 1, 1),
+            Listed("notes/ weasel", "", "", 1, 1, 1),
         ),
+        ("notes 아래 md 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/ md", "", "", 1, 1, 1)),
+        ("how many list 1.1 files are there?", ["LIST-1.1:1"], Listed("1.1", "", "", 1, 1)),
         ("How many badgers does the guide of dens list?", [], None),
         ("Which documents have to be read by otters?", [], None),
         ("From how many otters on do files help?", [], None),
@@ -480,7 +482,7 @@ def test_what_lacks_a_good_part_of_what_is_asked_is_merely_near(
     with SearchIndex(tmp_path / "cache" / "search.db") as index:
         index.refresh(root)
         hits = index.query(question)
-    assert hits.passages and hits.weak is weak
+    assert (hits.weak or not hits.passages) if weak else (hits.passages and not hits.weak)
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,7 @@ class Listing:
     Args:
         folder: what they are below; empty for anywhere.
         name: a pattern of their names; empty for any.
+        parts: words that are all in their paths.
         title: how their titles begin; empty for any.
         word: what stands in them; empty for anything.
         about: it is what they are about, not only what they mention.
@@ -67,11 +68,13 @@ class Listing:
     word: str = ""
     about: bool = False
     lines: bool = False
+    parts: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
         """Where, as a pattern of paths; empty for any file."""
-        return "/".join(filter(None, (self.folder, self.name or ("**" if self.folder else ""))))
+        place = "/".join(filter(None, (self.folder, self.name or ("**" if self.folder else ""))))
+        return " ".join([place.removesuffix("*"), *self.parts]).strip() if self.parts else place
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,15 +118,17 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         if not word:
             return None
         return Listing(folder if outside else "", word=word, about=_ABOUT.fullmatch(mention[0]) is not None)
-    elif files and _COUNTS.search(question) and _ANY_FILE.search(question):
+    elif files and _COUNTS.search(question):
         folder = _folder(db, question, "")
         left = whole_words(question.replace(folder, " ") if folder else question)
-        said = [w for w, t in left.items() if t >= _SAYS and not any(e.match(w) for e in _ASKING)]
-        outside = [word for word in said if _letters(word) not in _letters(folder)]
-        named = [word for word in outside if any(_letters(word) in name for name in _names(db, folder))]
-        if outside and not named:
+        said = [word for word, t in left.items() if t >= _SAYS or word[0].isdigit()]
+        said = [word for word in said if not any(e.match(word) for e in _ASKING)]
+        parts = _parts(db, folder)
+        words = tuple(word for word in said if any(_letters(word) in _letters(path) for path in parts))
+        # A Korean word may say what the files are for; another one names them.
+        if any(word.isascii() for word in said if word not in words) or (said and not words):
             return None
-        return Listing(folder, name=f"*{'*'.join(map(escape, named))}*" if named else "*")
+        return Listing(folder, name="*", parts=words) if words or _ANY_FILE.search(question) else None
     else:
         return None
     of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))
@@ -147,10 +152,10 @@ def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:
     return min(named, key=lambda folder: (folder.count("/"), folder), default="")
 
 
-def _names(db: sqlite3.Connection, folder: str) -> list[str]:
-    """Return the letters of the names of the files below a folder."""
+def _parts(db: sqlite3.Connection, folder: str) -> list[str]:
+    """Return the paths of the files below a folder."""
     paths = (path for (path,) in db.execute("SELECT path FROM files"))
-    return [_letters(PurePosixPath(path).stem) for path in paths if not folder or path.startswith(f"{folder}/")]
+    return [path for path in paths if not folder or path.startswith(f"{folder}/")]
 
 
 def _letters(text: str) -> str:
@@ -196,6 +201,8 @@ def _within(lines: Iterable[tuple[str, int, str]], listing: Listing) -> Iterator
     for path, line, text in lines:
         name = PurePosixPath(path).name
         if listing.folder and not path.startswith(f"{listing.folder}/"):
+            continue
+        if not all(_letters(word) in _letters(path) for word in listing.parts):
             continue
         if not listing.name or fnmatchcase(name.casefold(), listing.name.casefold()):
             yield path, line, text

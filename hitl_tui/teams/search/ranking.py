@@ -21,7 +21,7 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.teams.search.query_terms import Term
 from hitl_tui.teams.search.tokens import has_korean, index_tokens
 
-_CANDIDATES, _COMPARED, _READ = 300, 50, 20
+_CANDIDATES, _COMPARED, _READ = 300, 100, 25
 """Windows of which the words are weighed, of which the headings are compared, and of which each sentence is."""
 _TITLE, _NAME = 0.5, 0.25
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 300, 360, 10
@@ -44,31 +44,31 @@ _NAMED = 0.7
 _LONG = 800
 _BEST = 3
 
-HEADINGS: Mapping[str, float] = {"words": 5.57, "share": 6.23, "heading_share": 0.87, "heading": 7.63}
+HEADINGS: Mapping[str, float] = {"words": 5.66, "share": 6.39, "heading_share": 0.82, "heading": 8.25}
 SENTENCES: Mapping[str, float] = {
-    "words": 3.31,
-    "share": 4.41,
-    "sentence_share": 2.55,
-    "heading_share": 1.19,
-    "sentence": 9.84,
-    "heading": 5.49,
-    "has_figure": 1.59,
-    "figure_in_sentence": 0.52,
-    "length": -0.88,
-    "code": -0.86,
-    "test": -1.21,
-    "changes": -0.77,
+    "words": 3.25,
+    "share": 4.31,
+    "sentence_share": 2.71,
+    "heading_share": 1.25,
+    "sentence": 10.12,
+    "heading": 5.44,
+    "has_figure": 1.58,
+    "figure_in_sentence": 0.62,
+    "length": -0.75,
+    "code": -1.1,
+    "test": -1.13,
+    "changes": -0.82,
 }
 CONFIDENCE: Mapping[str, float] = {
-    "weight": 0.31,
-    "stands_out": 0.3,
-    "words": 0.53,
+    "weight": 0.3,
+    "stands_out": 0.29,
+    "words": 0.41,
     "terms": 0.03,
-    "windows": 0.21,
+    "windows": 0.19,
     "absent": -0.98,
 }
-EVEN = -6.45
-USUAL = 6.6
+EVEN = -6.25
+USUAL = 6.1
 """What each part of a window weighs, and of what tells whether the three best answer; the log-odds where nothing does;
 and the weight of a window that doesn't answer."""
 
