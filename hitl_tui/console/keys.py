@@ -160,7 +160,6 @@ KEYS: tuple[KeySpec, ...] = (
         "question.7", QUESTION, "7,l", "act(7)", "always", "Allow exactly this from now on; shows the rule first", "7 l"
     ),
     KeySpec("question.results", QUESTION, "8,o", "results", "results", "Show what it works from, whole", "8 o"),
-    KeySpec("question.skip_why", QUESTION, "b", "skip_why", "skip because", "Continue without it, and say why", "b"),
     KeySpec("question.mark", QUESTION, "space", "mark", "mark", "Mark it, to approve several at once", "Space"),
     KeySpec("question.review", QUESTION, "9", "review", "marked", "Review the marked, then approve exactly those", "9"),
     KeySpec("question.next", QUESTION, "down,j", "step(1)", "next", "Next question", "↓ j"),
@@ -177,6 +176,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("question.page_up", QUESTION, "pageup", "scroll(-1)", "back", "Read back", "PgUp", line=False),
     KeySpec("question.first", QUESTION, "home", "edge(False)", "first", "To the first line", "Home", line=False),
     KeySpec("question.last", QUESTION, "end", "edge(True)", "last", "To the last line", "End", line=False),
+    KeySpec("question.skip_why", QUESTION, "b", "skip_why", "skip because", "Continue without it, and say why", "b"),
     KeySpec("question.undo", QUESTION, "0,u", "undo", "undo", "Undo your last decision if it hasn't started", "0 u"),
     KeySpec("question.leave", QUESTION, "escape", "leave", "prompt", "Back to the prompt; decides nothing", "Esc"),
     KeySpec("plan.show", PLAN, "enter", "select_cursor", "show", "Show the step in full, with its result", "Enter"),

@@ -104,7 +104,7 @@ class Field:
     @property
     def when_empty(self) -> str:
         """What stands in it while it is empty, one safe line; empty where nothing holds then."""
-        default = _("default {default}").format(default=self._default) if self.default is not None else ""
+        default = _("default {default}").format(default=self._default) if self.default not in (None, "") else ""
         return safe_text(default, multiline=False, limit=200)
 
     @property

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
 
 
+_EDITS = "Edit"
+"""Label of an action that changes what is there; to fill a form in changes nothing."""
 _LONGEST_LABEL = 24
 """Cells of a button's words that a graph chose."""
 
@@ -89,7 +91,7 @@ async def _asked_for(app: Console, shape: Shape, action: Action, name: str, kept
 def _named(dialog: WrittenAnswer[Given], action: Action) -> WrittenAnswer[Given]:
     """Return a dialog that says what it does; it sends an edit only once that was read, as its question may not be."""
     dialog.must_read = is_edit(action)
-    if dialog.must_read:
+    if dialog.must_read and action.label == _EDITS:
         dialog.does = _("Send edited")
     elif action.name in (REJECT, IGNORE, RESPOND):
         dialog.does = safe_text(label_of(action), multiline=False, limit=_LONGEST_LABEL)
