@@ -5,12 +5,12 @@ It follows the plan from one board to the next, and looks only at the TODOs that
 
 from __future__ import annotations
 
-from bisect import insort
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import compress
-from operator import is_not
+from itertools import chain, compress
+from operator import is_not, itemgetter
 
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_types import TodoState
@@ -21,13 +21,32 @@ OPEN, RUNNING, APPROVED, MANUAL = "open", "running", "approved", "manual"
 """Groups of TODOs: not at rest; in progress; approved and not begun; written by a person and not begun, or failed."""
 MEASURED, MISSED = "measured", "missed"
 """Completed with a result that something was expected of; and those of which that didn't come true."""
-_ALL = (OPEN, RUNNING, APPROVED, MANUAL, MEASURED, MISSED)
+FROZEN = "frozen"
+"""Asks, and gets the results of TODOs that it doesn't depend on."""
+_ALL = (OPEN, RUNNING, APPROVED, MANUAL, MEASURED, MISSED, FROZEN)
 
 _RESTING = frozenset({"completed", "failed", "skipped", "blocked"})
+_ID, _NAMES = itemgetter(3), itemgetter(4)
 _WEIGHTS = {priority.value: priority.weight for priority in Priority}
 
-Turn = tuple[int, float, int, tuple[str, ...]]
-"""Where a TODO's questions come in the order they are asked, by priority, rank and place in the plan; their names."""
+Turn = tuple[int, float, int, str, tuple[str, ...]]
+"""A TODO that asks: priority, rank and place in the plan, which give the order; its id; the names of its questions."""
+
+
+def changed_between(before: Mapping[str, TodoState], now: Mapping[str, TodoState]) -> list[str]:
+    """Return the ids of the TODOs that aren't equal in two plans, those that only one of them has included.
+
+    Plans that follow each other share what stayed, so that only what is another object is compared.
+    """
+    if before is now:
+        return []
+    ids = list(now)
+    if ids[: len(before)] != list(before):
+        found = [todo_id for todo_id, todo in now.items() if before.get(todo_id) is not todo]
+        gone = [todo_id for todo_id in before if todo_id not in now]
+        return [*gone, *(todo_id for todo_id in found if before.get(todo_id) != now[todo_id])]
+    other = compress(ids, map(is_not, before.values(), now.values()))
+    return [*(todo_id for todo_id in other if before[todo_id] != now[todo_id]), *ids[len(before) :]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +55,11 @@ class PlanIndex:
 
     Args:
         todos: TODOs by id, as checkpoints keep them.
-        places: number of each in the order of the mapping.
+        places: a number for each that grows in the order of the mapping.
         groups: ids of the TODOs in each group.
         users: ids of the TODOs that depend on one, for those that some do.
         turns: who asks, in the order they are asked.
+        asked: how many questions that are.
     """
 
     todos: Mapping[str, TodoState]
@@ -47,6 +67,17 @@ class PlanIndex:
     groups: Mapping[str, AbstractSet[str]]
     users: Mapping[str, AbstractSet[str]]
     turns: Sequence[Turn]
+    asked: int
+
+    @property
+    def askers(self) -> Iterable[str]:
+        """The ids of the TODOs that ask, in the order they are asked."""
+        return map(_ID, self.turns)
+
+    @property
+    def asking(self) -> Iterable[str]:
+        """The names of what TODOs ask, in the order it is asked."""
+        return chain.from_iterable(map(_NAMES, self.turns))
 
     @classmethod
     def of(cls, todos: Mapping[str, TodoState]) -> PlanIndex:
@@ -60,36 +91,39 @@ class PlanIndex:
                 groups[group].add(todo_id)
             for needed in todo.get("dependencies", ()):
                 users.setdefault(needed, set()).add(todo_id)
-            if turn := _turn(todo_id, todo, places[todo_id]):
+            if turn := turn_of(todo_id, todo, places[todo_id]):
                 turns.append(turn)
-        return cls(todos, places, groups, users, sorted(turns))
+        return cls(todos, places, groups, users, sorted(turns), sum(map(len, map(_NAMES, turns))))
 
     def moved(self, todos: Mapping[str, TodoState]) -> PlanIndex:
         """Return the index of the plan that this one became.
 
         What stands in both is the same object: nobody changes a TODO in place.
         """
-        known = self.todos
-        ids, states = list(todos), list(todos.values())
-        if ids[: len(known)] != list(known):
+        known, other = self.todos, changed_between(self.todos, todos)
+        gone = [todo_id for todo_id in other if todo_id not in todos]
+        left = [todo_id for todo_id in known if todo_id in todos] if gone else list(known)
+        ids = list(todos)
+        if len(other) * 4 > len(known) or ids[: len(left)] != left:
             return PlanIndex.of(todos)
-        if states == list(known.values()):  # read anew, or nothing happened; those that are the same are quickly equal
-            return PlanIndex(todos, self.places, self.groups, self.users, self.turns)
-        changed = list(compress(ids, map(is_not, known.values(), states)))
-        if len(changed) * 4 > len(known):
-            return PlanIndex.of(todos)
-        added = ids[len(known) :]
-        places = {**self.places, **{i: len(known) + n for n, i in enumerate(added)}} if added else self.places
-        other = [*changed, *added]
-        return PlanIndex(
-            todos, places, self._moved_groups(todos, other), self._moved_users(todos, other),
-            self._moved_turns(todos, other, places),
-        )  # fmt: skip
+        places = self._moved_places(gone, ids[len(left) :])
+        turns, asked = self._moved_turns(todos, other, places)
+        groups, users = self._moved_groups(todos, other), self._moved_users(todos, other)
+        return PlanIndex(todos, places, groups, users, turns, asked)
+
+    def _moved_places(self, gone: Sequence[str], added: Sequence[str]) -> Mapping[str, int]:
+        if not gone and not added:
+            return self.places
+        places = dict(self.places)
+        end = max(places.values(), default=-1) + 1
+        for todo_id in gone:
+            del places[todo_id]
+        return places | {todo_id: end + n for n, todo_id in enumerate(added)}
 
     def _moved_groups(self, todos: Mapping[str, TodoState], other: Iterable[str]) -> Mapping[str, AbstractSet[str]]:
         groups, own = dict(self.groups), dict[str, set[str]]()
         for todo_id in other:
-            before, now = _groups(self.todos.get(todo_id)), _groups(todos[todo_id])
+            before, now = _groups(self.todos.get(todo_id)), _groups(todos.get(todo_id))
             for group in before ^ now:
                 if group not in own:
                     own[group] = groups[group] = set(groups[group])
@@ -99,9 +133,10 @@ class PlanIndex:
     def _moved_users(self, todos: Mapping[str, TodoState], other: Iterable[str]) -> Mapping[str, AbstractSet[str]]:
         users: dict[str, AbstractSet[str]] | None = None
         for todo_id in other:
-            known = self.todos.get(todo_id)
-            before = frozenset(known.get("dependencies", ()) if known is not None else ())
-            now = frozenset(todos[todo_id].get("dependencies", ()))
+            before, now = (
+                frozenset(todo.get("dependencies", ()) if todo is not None else ())
+                for todo in (self.todos.get(todo_id), todos.get(todo_id))
+            )
             if before == now:
                 continue
             users = dict(self.users) if users is None else users
@@ -112,16 +147,23 @@ class PlanIndex:
         return self.users if users is None else users
 
     def _moved_turns(
-        self, todos: Mapping[str, TodoState], other: Sequence[str], places: Mapping[str, int]
-    ) -> Sequence[Turn]:
-        fresh = [turn for todo_id in other if (turn := _turn(todo_id, todos[todo_id], places[todo_id]))]
-        left = {places[todo_id] for todo_id in other if todo_id in self.todos and _asks(self.todos[todo_id])}
-        if not fresh and not left:
-            return self.turns
-        turns = [turn for turn in self.turns if turn[2] not in left]
-        for turn in fresh:
-            insort(turns, turn)
-        return turns
+        self, todos: Mapping[str, TodoState], other: Iterable[str], places: Mapping[str, int]
+    ) -> tuple[Sequence[Turn], int]:
+        turns, asked = list(self.turns), self.asked
+        for todo_id in other:
+            before, now = (
+                turn_of(todo_id, plan.get(todo_id), numbers.get(todo_id, 0))
+                for plan, numbers in ((self.todos, self.places), (todos, places))
+            )
+            if before == now:
+                continue
+            if before is not None:
+                del turns[bisect_left(turns, before)]
+                asked -= len(before[4])
+            if now is not None:
+                insort(turns, now)
+                asked += len(now[4])
+        return turns, asked
 
 
 class PlanFollower:
@@ -170,19 +212,22 @@ def _groups(todo: TodoState | None) -> frozenset[str]:
         found.add(MANUAL)
     if status == "completed" and (missed := (todo.get("result") or {}).get("missed")) is not None:
         found.update((MEASURED, MISSED) if missed else (MEASURED,))
+    if not todo.get("dependencies") and todo.get("metadata", {}).get("inputs") and _asks(todo):
+        found.add(FROZEN)
     return frozenset(found)
 
 
-def _asks(todo: TodoState) -> bool:
-    status = todo["status"]
-    return status == "waiting_approval" or (status in ("failed", "in_progress") and bool(todo.get("question")))
-
-
-def _turn(todo_id: str, todo: TodoState, place: int) -> Turn | None:
-    if not _asks(todo):
+def turn_of(todo_id: str, todo: TodoState | None, place: int = 0) -> Turn | None:
+    """Return where a TODO's questions come; None where it asks nothing."""
+    if todo is None or not _asks(todo):
         return None
     question = todo.get("question")
     inside = tuple(f"{todo_id} {i['id']}" for i in interrupts_of(question) if "answer" not in i)
     alone = todo["status"] != "in_progress" and (question is None or question["kind"] != Kind.INTERRUPT.value)
     names = (todo_id, *inside) if alone else inside
-    return _WEIGHTS[todo.get("priority", "medium")], float(todo.get("rank", 0.0)), place, names
+    return _WEIGHTS[todo.get("priority", "medium")], float(todo.get("rank", 0.0)), place, todo_id, names
+
+
+def _asks(todo: TodoState) -> bool:
+    status = todo["status"]
+    return status == "waiting_approval" or (status in ("failed", "in_progress") and bool(todo.get("question")))

@@ -6,8 +6,9 @@ apart. Times are missing here: whoever opens the request adds them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain, islice
 from typing import Any, cast
 
 from hitl_tui.core.board import (
@@ -40,75 +41,102 @@ from hitl_tui.core.json_types import (
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, next_ids
-from hitl_tui.core.plan_index import MEASURED, MISSED
+from hitl_tui.core.plan_index import MEASURED, MISSED, turn_of
 from hitl_tui.core.policy import Facts, Judgement, Of, Risk, Ruling, Terms
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Status, SupervisorTodo
+
+Key = tuple[object, ...]
 
 
 def questions(board: Board, rules: Rules) -> list[Request]:
     """Return everything a board asks now: the plan first, then TODOs by priority and order, then proposals."""
     draft = Draft(board, rules)
-    return [request for name in asking(board) if (request := question_named(draft, name)) is not None]
+    found = [questions_of(draft, asker, names_of(board, asker)) for asker in askers(board)]
+    return [request for named in found for request in named.values() if request is not None]
 
 
-def question_named(draft: Draft, name: str) -> Request | None:
-    """Return the question of a name that `asking` gave."""
-    todo_id, _, interrupt_id = name.partition(" ")
-    if interrupt_id:
-        found = dict(interrupt_questions(draft, draft.get(todo_id))) if todo_id in draft else {}
-        return found.get(interrupt_id)
-    if name in draft:
-        return question_of(draft, draft.get(name))
-    proposal = draft.control.proposals.get(name)
-    return plan_question(draft) if proposal is None else proposal_question(draft, proposal)
+def questions_of(draft: Draft, asker: str, names: Iterable[str]) -> dict[str, Request | None]:
+    """Return what is asked by one of `askers`, by some of its `names_of`."""
+    if asker not in draft:
+        proposal = draft.control.proposals.get(asker)
+        return {n: plan_question(draft) if proposal is None else proposal_question(draft, proposal) for n in names}
+    todo = draft.get(asker)
+    inside = {f"{asker} {interrupt['id']}": interrupt for interrupt in _unanswered(todo)}
+    found: dict[str, Request | None] = {}
+    for name in names:
+        interrupt = inside.get(name)
+        own = question_of(draft, todo) if name == asker else None
+        found[name] = own if interrupt is None else _interrupt_question(draft, todo, interrupt)
+    return found
 
 
-def asking(board: Board) -> list[str]:
-    """Return who asks, without working out what: TODO ids (and an interrupt's, if it is one), `plan`, proposal ids."""
-    if board.control.plan == PLAN_DRAFT and board.todos:
-        return [Kind.PLAN.value]
-    return [*(name for turn in board.index.turns for name in turn[3]), *board.control.proposals]
+def askers(board: Board) -> list[str]:
+    """Return who asks, in the order they are asked: `plan` alone, or the ids of TODOs and then of proposals."""
+    return [Kind.PLAN.value] if is_drafted(board) else [*board.index.askers, *board.control.proposals]
+
+
+def names_of(board: Board, asker: str) -> Sequence[str]:
+    """Return what that which one asks is called: by its own id, and each interrupt by that and the interrupt's."""
+    if is_drafted(board):
+        return (asker,) if asker == Kind.PLAN.value else ()
+    if asker in board.control.proposals:
+        return (asker,)
+    turn = turn_of(asker, board.todos.get(asker))
+    return () if turn is None else turn[4]
+
+
+def asking(board: Board) -> Iterator[str]:
+    """Iterate over the names of everything that is asked, in order; nothing of it is worked out."""
+    return iter(askers(board)) if is_drafted(board) else chain(board.index.asking, board.control.proposals)
+
+
+def count_asked(board: Board) -> int:
+    """Return how many names `asking` gives."""
+    return 1 if is_drafted(board) else board.index.asked + len(board.control.proposals)
+
+
+def is_drafted(board: Board) -> bool:
+    """Return whether all that is asked is whether the plan may begin."""
+    return board.control.plan == PLAN_DRAFT and bool(board.todos)
 
 
 MOST_CHANGED = 20
 """Files that a question names as changed since the one before."""
 
 
-def question_keys(board: Board) -> dict[str, tuple[object, ...]]:
-    """Return a cheap key for every question a board asks: while it stays the same, so does the question.
+def question_keys(board: Board, asker: str) -> dict[str, Key]:
+    """Return a cheap key for everything that one asks, by name: while it stays the same, so does the question.
 
-    What a question's subject depends on is in the key; everything else about it is only shown.
+    What a question's subject depends on is in the key; everything else about it is only shown. The key of a TODO's
+    rests on its own state, on those of its `inputs_named`, and on the branch.
     """
-    keys: dict[str, tuple[object, ...]] = {}
-    for name in asking(board):
-        todo_id, _, interrupt_id = name.partition(" ")
-        raw = board.todos.get(todo_id)
-        if interrupt_id and raw is not None:
-            asked = {i["id"]: i.get("asked", 0) for i in raw["question"]["interrupts"]}
-            keys[name] = (board.control.branch, raw.get("attempt", 0), asked[interrupt_id], raw.get("priority", ""))
-            continue
-        if raw is None:
-            parts = sorted((i, t.get("rank", 0.0), t.get("asked", 0)) for i, t in board.todos.items())
-            shown = tuple(parts) if name == Kind.PLAN.value else (board.control.highest,)
-            keys[name] = (board.control.branch, board.control.revision, board.control.plan_asked, shown)
-            continue
-        inputs = raw.get("dependencies") or raw.get("metadata", {}).get("inputs", ())
-        results = tuple(_digest_of(board.todos.get(i)) for i in inputs)
-        keys[name] = (
-            board.control.branch,
-            raw["status"],
-            raw.get("asked", 0),
-            raw.get("attempt", 0),
-            raw.get("error", ""),
-            raw.get("priority", ""),
-            results,
-        )
-    return keys
+    control, raw, names = board.control, board.todos.get(asker), names_of(board, asker)
+    if raw is None:
+        steps = board.todos.items() if is_drafted(board) else ()
+        parts = sorted((todo_id, todo.get("rank", 0.0), todo.get("asked", 0)) for todo_id, todo in steps)
+        return dict.fromkeys(names, (control.branch, control.revision, control.plan_asked, control.highest, *parts))
+    own = (
+        control.branch,
+        raw["status"],
+        raw.get("asked", 0),
+        raw.get("attempt", 0),
+        raw.get("error", ""),
+        raw.get("priority", ""),
+        tuple((i, _digest_of(board.todos[i])) for i in inputs_named(raw) if i in board.todos),
+    )
+    asked = {f"{asker} {i['id']}": i.get("asked", 0) for i in interrupts_of(raw.get("question"))}
+    inside = (control.branch, raw.get("attempt", 0), raw.get("priority", ""))
+    return {name: (*inside, asked[name]) if name in asked else own for name in names}
 
 
-def _digest_of(raw: TodoState | None) -> str | None:
-    result = raw.get("result") if raw is not None else None
+def inputs_named(raw: TodoState) -> Sequence[str]:
+    """Return the ids of the TODOs whose results one gets; see `board.inputs_of`."""
+    return raw.get("dependencies") or raw.get("metadata", {}).get("inputs", ())
+
+
+def _digest_of(raw: TodoState) -> str | None:
+    result = raw.get("result")
     return result.get("digest") if result else None
 
 
@@ -291,10 +319,13 @@ def interrupt_questions(draft: Draft, todo: SupervisorTodo) -> list[tuple[str, R
 
     They stay while an effect is in doubt: a question that was taken back couldn't come again.
     """
+    return [(i["id"], _interrupt_question(draft, todo, i)) for i in _unanswered(todo)]
+
+
+def _unanswered(todo: SupervisorTodo) -> list[Interrupt]:
     if todo.status not in (Status.WAITING_APPROVAL, Status.IN_PROGRESS):
         return []
-    waiting = [i for i in interrupts_of(todo.question) if "answer" not in i]
-    return [(i["id"], _interrupt_question(draft, todo, i)) for i in waiting]
+    return [i for i in interrupts_of(todo.question) if "answer" not in i]
 
 
 def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Interrupt) -> Request:
@@ -430,10 +461,10 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
 
 def _plan_now(draft: Draft) -> list[StepNamed]:
     """Return the steps that aren't skipped, in their order; none of a plan too long to be read beside a question."""
-    ranks = draft.ranks()
-    if len(ranks) > MOST_NAMED:
+    ids = [*islice(draft, MOST_NAMED + 1)]
+    if len(ids) > MOST_NAMED:
         return []
-    todos = [draft.get(todo_id) for todo_id in sorted(ranks, key=ranks.__getitem__)]
+    todos = [draft.get(todo_id) for todo_id in sorted(ids, key=draft.rank)]
     return [{"id": todo.id, "title": todo.name} for todo in todos if todo.status is not Status.SKIPPED]
 
 

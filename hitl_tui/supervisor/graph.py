@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Literal, Protocol, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -37,7 +38,7 @@ from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.plan_review import UNSAID, EndedBy, ReviewOptions
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.question_field import question_path
-from hitl_tui.core.questions import MOST_CHANGED, asking, plan_question, plan_ruling
+from hitl_tui.core.questions import MOST_CHANGED, asking, count_asked, plan_question, plan_ruling
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
@@ -346,7 +347,7 @@ class TeamSupervisor:
         control = board.control
         if control.concluded or control.plan not in (b.PLAN_ACCEPTED, b.PLAN_REJECTED):
             return False
-        return Draft(board, self._rules()).all_settled() and not asking(board)
+        return Draft(board, self._rules()).all_settled() and not count_asked(board)
 
     async def _execute_teams(self, state: MainSupervisorState) -> Command[Literal["approval"]]:
         board = Board.from_state(state, self.follower)
@@ -444,13 +445,13 @@ class TeamSupervisor:
 
         What is as it was isn't written again: each write is a row on the disk.
         """
-        asked = asking(folded.board)
+        asked = count_asked(folded.board)
         update: dict[str, object] = {"control": folded.board.control.to_dict(), "current_phase": phase}
         if folded.changes:
             update["todos"] = dict(folded.changes)
         if asked:
-            about = ", ".join(dict.fromkeys(name.partition(" ")[0] for name in asked[:5]))
-            update |= {"approval_status": s.WAITING, "approval_message": Message("{} waiting: {}", len(asked), about)}
+            about = ", ".join(dict.fromkeys(name.partition(" ")[0] for name in islice(asking(folded.board), 5)))
+            update |= {"approval_status": s.WAITING, "approval_message": Message("{} waiting: {}", asked, about)}
         elif not folded.board.control.concluded:
             update |= {"approval_status": s.APPROVED, "approval_message": ""}
         return {

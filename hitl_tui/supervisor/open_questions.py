@@ -20,19 +20,21 @@ from hitl_tui.core.interrupts.recognition import recognise, title_of
 from hitl_tui.core.json_text import canonical, key_order
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
-from hitl_tui.core.questions import MOST_CHANGED, question_keys, question_named, question_of
+from hitl_tui.core.question_follower import QuestionFollower
+from hitl_tui.core.questions import MOST_CHANGED, question_of
 from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, earlier_run
+from hitl_tui.supervisor.asked_requests import AskedRequests
 from hitl_tui.supervisor.bound_files import bind_again
 from hitl_tui.supervisor.ledger_writer import with_opening_times
 from hitl_tui.supervisor.run_spec import PostEvent
 from hitl_tui.supervisor.schema_library import load_validators
 from hitl_tui.supervisor.session_setup import SessionSetup
-from hitl_tui.supervisor.snapshot import Question, as_questions, has_preview, with_obstacles
+from hitl_tui.supervisor.snapshot import Question, has_preview
 from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, Team, TeamResult
 
 log = logging.getLogger(__name__)
@@ -150,11 +152,6 @@ def _by_schema(value: Json, schema: Json) -> Json:
     return {name: _by_schema(value[name], parts.get(name)) for name in names}
 
 
-def _begins_when_shown(request: Request) -> bool:
-    """Return whether the time of a request doesn't run yet."""
-    return bool(request.terms.deadline) and request.ends_in_approval and not request.first_shown
-
-
 async def preview_of(
     setup: SessionSetup, request: Request, arguments: JsonObject, query: str = ""
 ) -> OutputPreview | FilePreview | None:
@@ -231,16 +228,13 @@ class OpenQuestions:
         self._ledger = setup.ledger
         self._activity = activity
         self._evidence_attached = evidence_attached
-        self._rules = setup.rules
         self._post = post
-        self._asked: dict[str, Request] = {}
+        self._follower = QuestionFollower()
+        self._asked = AskedRequests(self._follower)
+        self._put_off: dict[str, tuple[str, Request]] = {}
         self._rebound: dict[str, int] = {}
         self._tidied = False
-        self._keys: dict[str, tuple[object, ...]] = {}
-        self._named: dict[str, Request | None] = {}
         self._decided: set[str] = set()
-        self._views: dict[str, RequestView] = {}
-        self._shown: dict[str, Question] = {}
         self._previews: dict[str, asyncio.Task[None]] = {}
         self._board: Board | None = None
         self._outdated: dict[str, Request] = {}
@@ -256,29 +250,21 @@ class OpenQuestions:
         return bool(self._previews or self._outdated or self._looking)
 
     @property
-    def have_deadlines(self) -> bool:
-        """At least one of them can expire."""
-        return any(q.terms.deadline for q in self._asked.values())
-
-    @property
     def poll_after(self) -> float:
         """Seconds after which to look again though nothing was said: until the next deadline, at most."""
-        if not self.have_deadlines:
+        if not self._asked.have_deadlines:
             return _IDLE_WAIT
-        ends = [view.request.expires_at for view in self._views.values() if view.request.expires_at]
-        left = seconds_between(self._setup.now(), min(ends)) if ends else None
+        end = self._asked.first_end
+        left = seconds_between(self._setup.now(), end) if end else None
         return min(_IDLE_WAIT, max(_DEADLINE_WAIT, left or 0.0))
 
     async def expire(self) -> bool:
         """Let the ledger settle those whose deadline has passed; return whether there was one."""
-        return self.have_deadlines and bool(await self._ledger.expire(self._setup.now(), self._setup.info.id))
+        return self._asked.have_deadlines and bool(await self._ledger.expire(self._setup.now(), self._setup.info.id))
 
     def shown(self, board: Board) -> tuple[Question, ...]:
         """Return them as interfaces show them."""
-        views = (self._views[key] for key in self._asked if key in self._views)
-        found = with_obstacles(as_questions(views, board.todos, self._shown), self._setup.approvers())
-        self._shown = {question.id: question for question in found}
-        return found
+        return self._asked.questions(board.todos, self._setup.approvers())
 
     def mark_delivered(self, request_ids: Iterable[str]) -> None:
         """Note that the decisions of these were delivered, so that they needn't be superseded."""
@@ -286,16 +272,18 @@ class OpenQuestions:
 
     def outdate(self) -> None:
         """Note that a run ended: what it left behind may not be what open questions show; `ask` sees to that."""
-        self._outdated |= {key: q for key, q in self._asked.items() if q.kind in (Kind.TODO, Kind.FAILURE)}
+        self._outdated |= self._asked.bound
 
     def reload(self, request_id: str) -> None:
         """Read anew what the ledger says of one: there is evidence beside it."""
         self._previews.pop(request_id, None)
-        self._views.pop(request_id, None)
+        self._asked.outdate(request_id)
 
     def forget(self) -> None:
         """Begin anew: the session stands somewhere else."""
-        self._asked, self._keys, self._views, self._shown = {}, {}, {}, {}
+        self._follower = QuestionFollower()
+        self._asked = AskedRequests(self._follower)
+        self._put_off.clear()
         self._outdated.clear()
 
     def close(self) -> None:
@@ -315,44 +303,44 @@ class OpenQuestions:
         return changed
 
     async def _ask(self, board: Board) -> bool:
-        keys = question_keys(board)
-        if self._tidied and list(keys.items()) == list(self._keys.items()):
+        rules = self._setup.rules
+        other = self._follower.move(board, rules)
+        if self._tidied and not other.askers:
             return False
-        if self._rules != self._setup.rules:  # under other rules they are other questions
-            self._rules, self._keys, self._named = self._setup.rules, {}, {}
-        draft = Draft(board, self._rules)
-        named = {
-            name: self._named[name] if self._keys.get(name) == key else question_named(draft, name)
-            for name, key in keys.items()
-        }
-        self._keys, self._named = keys, named
-        known = self._asked
-        asked = {
-            q.id: q for q in named.values() if q is not None and (q.id in known or not await self._bind_again(board, q))
-        }
-        now = self._setup.now()
-        unknown = [question for key, question in asked.items() if key not in known]
-        await load_validators(unknown, self._rules.policy)
-        fresh = [with_opening_times(self._described(_with_risk(question)), now) for question in unknown]
-        if fresh:
-            new = await self._ledger.open_requests(fresh)
-            for request in fresh:
-                self._attach_preview(request)
-                self._attach_findings(request)
-                self._attach_earlier_run(request)
-                title = title_of(request)
-                # what is asked from inside was made safe already; the stream does that with what it is given
-                said = unsafe_text(title) if request.kind is Kind.INTERRUPT else title
-                if request.kind in (Kind.PLAN, Kind.PROPOSAL):
-                    said = word(title)
-                if request.id in new:  # at every other opening it was told already
-                    self._activity.write(request.todo_id, "asked", said)
-        if not self._tidied or self._asked.keys() - asked.keys() - self._decided:
-            keep = [*asked, *await self._asked_ahead(draft)]
+        # What was bound anew comes once more, as another question, with the event that says so.
+        wanted = {**self._put_off, **{request.id: (asker, request) for asker, request in other.opened}}
+        for request_id in other.ended:
+            wanted.pop(request_id, None)
+        self._put_off = {key: found for key, found in wanted.items() if await self._bind_again(board, found[1])}
+        unknown = {key: found for key, found in wanted.items() if key not in self._put_off}
+        await load_validators([request for _, request in unknown.values()], rules.policy)
+        await self._open([request for _, request in unknown.values()])
+        ended = self._asked.follow(other, unknown.values())
+        if not self._tidied or not self._decided.issuperset(ended):
+            keep = [*self._asked, *await self._asked_ahead(Draft(board, rules))]
             await self._ledger.supersede(self._setup.info.id, keep, Cause.ADVANCED, self._setup.now())
-        self._asked, self._tidied = asked, True
+        self._tidied = True
         self._decided.clear()
         return True
+
+    async def _open(self, requests: Sequence[Request]) -> None:
+        """See that questions stand in the ledger, and begin to find out what is shown beside them."""
+        now = self._setup.now()
+        fresh = [with_opening_times(self._described(_with_risk(request)), now) for request in requests]
+        if not fresh:
+            return
+        new = await self._ledger.open_requests(fresh)
+        for request in fresh:
+            self._attach_preview(request)
+            self._attach_findings(request)
+            self._attach_earlier_run(request)
+            title = title_of(request)
+            # what is asked from inside was made safe already; the stream does that with what it is given
+            said = unsafe_text(title) if request.kind is Kind.INTERRUPT else title
+            if request.kind in (Kind.PLAN, Kind.PROPOSAL):
+                said = word(title)
+            if request.id in new:  # at every other opening it was told already
+                self._activity.write(request.todo_id, "asked", said)
 
     def _described(self, request: Request) -> Request:
         """Return a request with what its team knows of its arguments; it can be asked without."""
@@ -511,15 +499,12 @@ class OpenQuestions:
         task.add_done_callback(self._checks.discard)
 
     async def look_up(self, board: Board) -> None:
-        """Read what the ledger says of them: of new ones, and of those that more than one person decides."""
-        self._views = {key: view for key, view in self._views.items() if key in self._asked}
-        for key, request in self._asked.items():
-            known = self._views.get(key)
-            if known is not None and request.terms.quorum < 2 and not _begins_when_shown(known.request):
-                continue
-            view = await self._ledger.request(key, self._setup.now())
+        """Read what the ledger says of them: of new ones, and of those that become others without an event."""
+        asked = self._asked
+        for request_id in asked.unread:
+            view = await self._ledger.request(request_id, self._setup.now())
             if view is not None:
-                self._views[key] = view
+                asked.read(view)
                 if view.resolution.decided:
                     await self._deliver_again(view, board)
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import MappingProxyType
 from typing import Required, TypedDict, cast
 
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
@@ -249,15 +248,12 @@ def _is_complete_low_risk(todo: Mapping[str, object]) -> bool:
     return todo.get("risk", Risk.LOW.value) == Risk.LOW.value and not (metadata.keys() & {"lacks", "unplaced"})
 
 
-def as_questions(
-    views: Iterable[RequestView], todos: Mapping[str, TodoState], known: Mapping[str, Question] = MappingProxyType({})
-) -> tuple[Question, ...]:
+def as_questions(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -> tuple[Question, ...]:
     """Return open requests as questions; each interrupt has the number that it got when it first appeared.
 
     Args:
-        views: the requests, in the order they are asked.
+        views: the requests, in the order they are asked: all of each TODO that has one among them.
         todos: TODOs by id, as checkpoints keep them.
-        known: questions from before, by their ids; those of which nothing changed stay the same objects.
     """
     views = list(views)
     together = Counter(v.request.todo_id for v in views if v.request.kind is Kind.INTERRUPT)
@@ -268,9 +264,7 @@ def as_questions(
         todo = todos.get(todo_id)
         priority = str(todo.get("priority", Priority.MEDIUM)) if todo is not None else ""
         if view.request.kind is not Kind.INTERRUPT:
-            before = known.get(view.request.id)
-            same = before is not None and before.view is view and before.priority == priority
-            questions.append(before if before is not None and same else Question(view, priority=priority))
+            questions.append(Question(view, priority=priority))
             continue
         number = _number(view.request, todo)
         lone = number == 1 and asked[todo_id] == 1 and (todo is None or highest_number(todo) <= 1)

@@ -11,7 +11,7 @@ from hitl_tui.core.board import Rules
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling, Terms
-from hitl_tui.core.questions import asking, question_keys, questions
+from hitl_tui.core.questions import asking, count_asked, question_keys, questions
 from hitl_tui.core.requests import OPTIONS, Kind, Verdict
 
 
@@ -40,7 +40,8 @@ def test_every_question_carries_the_digest_of_its_subject_and_fitting_options() 
         assert question.options == OPTIONS[question.kind]
     assert found[0].subject["value"] == {"x": 1}
     assert found[1].subject["effect"] == effect
-    assert asking(table.board) == ["todo_001 i", "todo_002", "todo_003", "todo_004", "p"]
+    assert list(asking(table.board)) == ["todo_001 i", "todo_002", "todo_003", "todo_004", "p"]
+    assert count_asked(table.board) == 5
 
 
 @pytest.mark.parametrize(
@@ -193,12 +194,12 @@ def test_a_failure_asks_with_its_error_and_each_attempt_is_another_question() ->
 def test_a_plan_that_is_changed_and_changed_back_is_asked_anew(there: Event, back: Event) -> None:
     table = Table(plan("a", "b"), accepted=False, mode=Mode.PLAN)
     seen = [table.questions()[0]]
-    keys = [question_keys(table.board)]
+    keys = [question_keys(table.board, "plan")]
     for event in (there, back):
         table.take(event)
         assert not table.board.control.refused
         seen.append(table.questions()[0])
-        keys.append(question_keys(table.board))
+        keys.append(question_keys(table.board, "plan"))
     assert seen[0].digest == seen[2].digest
     assert len({q.id for q in seen}) == 3
     assert keys[0] != keys[1] != keys[2]
