@@ -206,7 +206,8 @@ class SessionActions:
         elif "decisions" in data:
             from hitl_tui.wording.text_lines import decision_lines
 
-            display.note("\n".join(decision_lines(data["decisions"])))
+            if lines := decision_lines(data["decisions"]):
+                display.note("\n".join(lines))
             display.show_pane("stream")
         elif "todos" in data and "summary" in data:
             display.show_pane("plan")

@@ -24,7 +24,7 @@ def file_rows(result: Mapping[str, object], name: str = "") -> list[Row]:
     gone = deleted(run) if run is not None else None
     of = f"{in_line(name)} · " if name else ""
     rows = list(_listed(_("wrote"), of, written if isinstance(written, list | tuple) else ()))
-    return [*rows, *_listed(_("deleted"), of, [path.strip() for path in gone or ()])]
+    return [*rows, *_listed(_("deleted"), of, sorted(path.strip() for path in gone or ()))]
 
 
 def _listed(label: str, of: str, paths: Sequence[object]) -> Iterator[Row]:
