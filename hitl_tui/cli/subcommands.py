@@ -89,9 +89,10 @@ class Subcommand(NamedTuple):
 
     @property
     def actions(self) -> tuple[str, ...]:
-        """The words that its first argument is one of; empty for any."""
+        """The words that its first argument is one of, as its help names them; empty for any."""
         first = next((one for one in self.options if one.positional), None)
-        return tuple(first.given.get("choices", ())) if first is not None else ()
+        named = str(first.given.get("metavar", "")) if first is not None else ""
+        return tuple(named.split("|")) if "|" in named else ()
 
     def load(self) -> Callable[[Job], int | Coroutine[Any, Any, int]]:
         """Import the function that carries it out."""
