@@ -117,6 +117,20 @@ def test_a_whole_question_stands_for_itself(text: str, asked: str) -> None:
     assert todo["arguments"]["query"] == asked
 
 
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("and 60% of 2,900 euros?", "60% of 2,900 euros?"),
+        ("그럼 120,000원의 60%는 얼마야?", "120,000원의 60%는 얼마야?"),
+        ("what is 12 x 30 + 5", "what is 12 x 30 + 5"),
+        ("120,000원 × 2박 + 35,000원", "120,000원 × 2박 + 35,000원"),
+    ],
+)
+def test_a_sum_needs_nothing_that_was_said_before(text: str, asked: str) -> None:
+    [todo] = further("How much do we pay for a hotel?", text)
+    assert (todo["agent_name"], todo["arguments"]["query"]) == ("analysis_team", asked)
+
+
 def test_what_means_something_said_before_goes_on_from_it() -> None:
     [todo] = further("Why did we buy the desk?", "who proposed it?")
     assert todo["arguments"]["query"] == "Why did we buy the desk who proposed it"

@@ -156,8 +156,11 @@ async def test_what_was_left_out_is_counted_and_a_named_file_that_cannot_be_read
     (tmp_path / "broken.pdf").write_bytes(b"nothing")
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "old.md").write_text("The deposit may rise by 50 %, says a report.")
+    (tmp_path / "kept" / "sessions" / "s1").mkdir(parents=True)
+    (tmp_path / "kept" / "ledger.db").touch()
+    (tmp_path / "kept" / "sessions" / "s1" / "query.md").write_text("By how much may the deposit rise?")
     result = await search(tmp_path, "By how much may the deposit rise in broken.pdf and plan.bin?")
-    assert {citation.path for citation in result.citations} == {"lease.md"}, "reports are no source"
+    assert {citation.path for citation in result.citations} == {"lease.md"}, "neither reports nor sessions are sources"
     left_out = dict(result.data["left_out"])
     assert left_out.pop("ignored") >= 2 and left_out == {"binary": 1, "large": 1, "unreadable": 1}
     assert "1 binary, 1 too large" in result.text and "1 unreadable" in result.text

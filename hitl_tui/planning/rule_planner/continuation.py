@@ -11,7 +11,7 @@ from typing import Final
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.names import step_name
-from hitl_tui.core.plan import ExecutionStep
+from hitl_tui.core.plan import Concern, ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.meaning.frequencies import telling
@@ -100,7 +100,9 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     led, facts = rest != text, scene.facts_of(last)
     said = (_TAIL.sub("", rest) or rest).strip()
     case = _IF.fullmatch(said) is not None
-    goes_on = not alone and (case or ((led or few) and not _stands_alone(rest, rules, led=led)))
+    goes_on = not (alone or _is_sum(rest, scene)) and (
+        case or ((led or few) and not _stands_alone(rest, rules, led=led))
+    )
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
@@ -121,6 +123,12 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         changes[0] = replace(changes[0], metadata={"remarks": list(notes)})
     said = ". ".join([words.format(id=step_name(last.id), text=cut(scene.text.strip(" \n."), 100)), *notes])
     return Proposed(said, tuple(changes)) if steps else None
+
+
+def _is_sum(text: str, scene: Scene) -> bool:
+    """Whether words can be worked out from their own figures: they need nothing that was said before."""
+    facts = scene.agents.get(scene.rules.steps[Need.COMPUTE].agent)
+    return facts is not None and facts.enabled and facts.concern(text) is Concern.ALONE
 
 
 def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:

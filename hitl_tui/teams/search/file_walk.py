@@ -18,6 +18,8 @@ from hitl_tui.extraction.file_text import kind_of, too_large
 MAX_FILES = 50_000
 _REPORTS = "reports"
 """Where reports are written: what sessions said is no evidence for another one."""
+_KEPT = ("ledger.db", "sessions")
+"""What a data folder has, which may lie in the workspace."""
 _SKIPPED_FOLDERS = frozenset({"node_modules", "__pycache__", "venv", "site-packages"})
 _MAX_DEPTH = 100
 _GLOB = re.compile(r"[*?\[]")
@@ -184,7 +186,8 @@ class _Walker:
                 self._skip(path, f"can't be read: {(error.strerror or str(error)).lower()}")
 
     def _hidden(self, name: str, path: str) -> bool:
-        return (is_left_out(name) or path == _REPORTS) and _nfc(shown(path)) not in self.named
+        own = path == _REPORTS or all(Path(self.root, path, kept).exists() for kept in _KEPT)
+        return (own or is_left_out(name)) and _nfc(shown(path)) not in self.named
 
     def _file(self, entry: os.DirEntry[str], path: str) -> Found | None:
         hidden = entry.name.startswith(".") and _nfc(shown(path)) not in self.named
