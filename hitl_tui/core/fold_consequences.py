@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from hitl_tui.core.board import (
     PLAN_ACCEPTED,
@@ -19,7 +20,7 @@ from hitl_tui.core.interrupts.numbers import asked_anew, interrupts_of
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Approval, TodoMetadata
 from hitl_tui.core.messages import Message
-from hitl_tui.core.plan_index import MANUAL, OPEN
+from hitl_tui.core.plan_index import MANUAL
 from hitl_tui.core.policy import Mode, Ruling
 from hitl_tui.core.questions import interrupt_questions, plan_question, question_of
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
@@ -39,7 +40,7 @@ def settle(draft: Draft, at: str) -> None:
     """
     reached = _reached(draft)
     while changed := _follow_dependencies(draft, reached):
-        reached |= _users(draft, changed)
+        reached |= users_of(draft, changed)
     _ask_failures_anew(draft, reached)
     if draft.control.plan == PLAN_ACCEPTED:
         _ask(draft, reached, at)
@@ -97,10 +98,10 @@ def _reached(draft: Draft) -> set[str]:
     before, now = draft.board.control, draft.control
     if not draft.changed or (before.plan, before.mode, before.branch) != (now.plan, now.mode, now.branch):
         return set(draft)
-    return set(draft.changed) | draft.board.index.groups[MANUAL] | _users(draft, draft.changed)
+    return set(draft.changed) | draft.board.index.groups[MANUAL] | users_of(draft, draft.changed)
 
 
-def _users(draft: Draft, changed: Iterable[str]) -> set[str]:
+def users_of(draft: Draft, changed: Iterable[str]) -> set[str]:
     """Return the TODOs that depend on one of these."""
     names, users = set(changed), draft.board.index.users
     found = {user for todo_id in names for user in users.get(todo_id, ())}
@@ -243,7 +244,7 @@ def _pass_over(draft: Draft, todo: SupervisorTodo, at: str) -> None:
     metadata: TodoMetadata = {**todo.metadata, "skip_reason": why, "skipped_by": SYSTEM}
     draft.put(todo.with_status(Status.SKIPPED, approval=None, metadata=metadata, completed_at=at))
     reached = {todo.id}
-    while reached := _follow_dependencies(draft, _users(draft, reached)):
+    while reached := _follow_dependencies(draft, users_of(draft, reached)):
         pass
 
 
@@ -251,9 +252,9 @@ def _first_open(draft: Draft, besides: Collection[str] = ()) -> float:
     """Return the rank of the first TODO whose turn is still to come, or is now; without some that wait themselves."""
     # What is blocked comes only after something else was decided: nothing waits for its turn.
     going = (Status.PENDING, Status.WAITING_APPROVAL, Status.IN_PROGRESS)
-    todos, changed = draft.board.todos, draft.changed
-    still = (i for i in draft.board.index.groups[OPEN] if i not in changed and i not in besides)
-    ranks = [todos[i].get("rank", 0.0) for i in still]
+    changed = draft.changed
+    still = (rank for rank, i in draft.board.index.line if i not in changed and i not in besides)
+    ranks = [*islice(still, 1)]
     ranks += [t.rank for i, t in changed.items() if t is not None and t.status in going and i not in besides]
     return float(min(ranks, default=0.0))
 
@@ -262,7 +263,7 @@ def _all_users(draft: Draft, todo_id: str) -> set[str]:
     """Return the TODOs that depend on one, or on one that does."""
     found: set[str] = set()
     reached = {todo_id}
-    while reached := _users(draft, reached) - found:
+    while reached := users_of(draft, reached) - found:
         found |= reached
     return found
 
@@ -275,7 +276,7 @@ def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
             todo.with_status(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, "rejected": True})
         )
         reached = {todo.id}
-        while reached := _follow_dependencies(draft, _users(draft, reached)):
+        while reached := _follow_dependencies(draft, users_of(draft, reached)):
             pass
     elif judgement.ruling is Ruling.ALLOW and not todo.missing:
         who = Message("policy rule {}", judgement.rule) if judgement.rule else Message("mode {}", draft.control.mode)

@@ -12,6 +12,7 @@ from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import Event
+from hitl_tui.core.fold_consequences import users_of
 from hitl_tui.core.given_values import given_values
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import (
@@ -215,7 +216,8 @@ def remove(draft: Draft, event: Event) -> None:
                 "{} is {} and can't be removed; only a step that never started can.", step_name(todo.id), todo.status
             )
         )
-    users = [t for t in draft if todo.id in draft.dependencies(t)]
+    may = sorted((t for t in users_of(draft, [todo.id]) if t in draft), key=draft.rank)
+    users = [t for t in may if todo.id in draft.dependencies(t)]
     if users:
         raise BadInput(
             Message("{} can't be removed because {} depends on it.", step_name(todo.id), ", ".join(users[:5]))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, compress
-from operator import is_not, itemgetter
+from operator import attrgetter, is_not, itemgetter
 
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_types import TodoState
@@ -58,6 +58,7 @@ class PlanIndex:
         places: a number for each that grows in the order of the mapping.
         groups: ids of the TODOs in each group.
         users: ids of the TODOs that depend on one, for those that some do.
+        line: ranks and ids of the open TODOs, in that order.
         turns: who asks, in the order they are asked.
         asked: how many questions that are.
     """
@@ -66,6 +67,7 @@ class PlanIndex:
     places: Mapping[str, int]
     groups: Mapping[str, AbstractSet[str]]
     users: Mapping[str, AbstractSet[str]]
+    line: Sequence[tuple[float, str]]
     turns: Sequence[Turn]
     asked: int
 
@@ -93,7 +95,8 @@ class PlanIndex:
                 users.setdefault(needed, set()).add(todo_id)
             if turn := turn_of(todo_id, todo, places[todo_id]):
                 turns.append(turn)
-        return cls(todos, places, groups, users, sorted(turns), sum(map(len, map(_NAMES, turns))))
+        line = sorted(_in_line(todo_id, todos[todo_id]) for todo_id in groups[OPEN])
+        return cls(todos, places, groups, users, line, sorted(turns), sum(map(len, map(_NAMES, turns))))
 
     def moved(self, todos: Mapping[str, TodoState]) -> PlanIndex:
         """Return the index of the plan that this one became.
@@ -109,7 +112,7 @@ class PlanIndex:
         places = self._moved_places(gone, ids[len(left) :])
         turns, asked = self._moved_turns(todos, other, places)
         groups, users = self._moved_groups(todos, other), self._moved_users(todos, other)
-        return PlanIndex(todos, places, groups, users, turns, asked)
+        return PlanIndex(todos, places, groups, users, self._moved_line(todos, groups[OPEN], other), turns, asked)
 
     def _moved_places(self, gone: Sequence[str], added: Sequence[str]) -> Mapping[str, int]:
         if not gone and not added:
@@ -146,6 +149,17 @@ class PlanIndex:
                 users[needed] = users.get(needed, frozenset()) | {todo_id}
         return self.users if users is None else users
 
+    def _moved_line(
+        self, todos: Mapping[str, TodoState], still: AbstractSet[str], other: Iterable[str]
+    ) -> Sequence[tuple[float, str]]:
+        line = list(self.line)
+        for todo_id in other:
+            if todo_id in self.groups[OPEN]:
+                del line[bisect_left(line, _in_line(todo_id, self.todos[todo_id]))]
+            if todo_id in still:
+                insort(line, _in_line(todo_id, todos[todo_id]))
+        return line
+
     def _moved_turns(
         self, todos: Mapping[str, TodoState], other: Iterable[str], places: Mapping[str, int]
     ) -> tuple[Sequence[Turn], int]:
@@ -171,7 +185,9 @@ class PlanFollower:
 
     def __init__(self) -> None:
         self._index: PlanIndex | None = None
-        self._read: Mapping[str, tuple[TodoState, SupervisorTodo]] = {}
+        self._seen: Mapping[str, TodoState] = {}
+        self._read: Mapping[str, SupervisorTodo] = {}
+        self._ordered: tuple[SupervisorTodo, ...] = ()
 
     def at(self, todos: Mapping[str, TodoState]) -> PlanIndex:
         """Return the index of a plan."""
@@ -189,14 +205,22 @@ class PlanFollower:
         return tuple(sorted(index.groups[RUNNING], key=index.places.__getitem__))
 
     def read(self, todos: Mapping[str, TodoState]) -> tuple[SupervisorTodo, ...]:
-        """Return all TODOs of a plan in their order; one that is as it was isn't read again."""
-        known, read = self._read, dict[str, tuple[TodoState, SupervisorTodo]]()
-        for todo_id, state in todos.items():
-            before = known.get(todo_id)
-            same = before is not None and before[0] is state
-            read[todo_id] = before if before is not None and same else (state, SupervisorTodo.from_state(state))
-        self._read = read
-        return tuple(sorted((todo for _, todo in read.values()), key=lambda todo: todo.rank))
+        """Return all TODOs of a plan in their order; one that equals what was read last isn't read again."""
+        changed = changed_between(self._seen, todos)
+        if changed or [*self._read] != [*todos]:
+            read = dict(self._read)
+            for todo_id in changed:
+                state = todos.get(todo_id)
+                if state is None:
+                    del read[todo_id]
+                else:
+                    read[todo_id] = SupervisorTodo.from_state(state)
+            if [*read] != [*todos]:
+                read = {todo_id: read[todo_id] for todo_id in todos}
+            self._read = read
+            self._ordered = tuple(sorted(read.values(), key=attrgetter("rank")))
+        self._seen = todos
+        return self._ordered
 
 
 def _groups(todo: TodoState | None) -> frozenset[str]:
@@ -215,6 +239,10 @@ def _groups(todo: TodoState | None) -> frozenset[str]:
     if not todo.get("dependencies") and todo.get("metadata", {}).get("inputs") and _asks(todo):
         found.add(FROZEN)
     return frozenset(found)
+
+
+def _in_line(todo_id: str, todo: TodoState) -> tuple[float, str]:
+    return float(todo.get("rank", 0.0)), todo_id
 
 
 def turn_of(todo_id: str, todo: TodoState | None, place: int = 0) -> Turn | None:

@@ -200,10 +200,17 @@ class Requests(Protocol):
 
 
 class Waiting(Protocol):
-    """What waits for people in all sessions together, also where it is very much."""
+    """What waits for people, in a session and in all together, also where it is very much."""
 
     async def urgent(self, now: str, limit: int) -> list[RequestView]:
         """Return what waits for a decision and expires first, then what waits longest; at most `limit`."""
+        ...
+
+    async def open_ids(self, session: str) -> list[str]:
+        """Return the ids of a session's requests that are neither decided nor superseded, as they were opened.
+
+        Those whose deadline has passed are among them until that is written.
+        """
         ...
 
     async def waiting_counts(self, now: str) -> dict[str, int]:

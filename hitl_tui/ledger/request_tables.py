@@ -305,11 +305,16 @@ def expire(db: Transaction, session: str, now: str) -> list[str]:
     return [view.request.id for view in views]
 
 
+def open_ids(db: Transaction, session: str) -> list[str]:
+    """Return the ids of a session's open requests."""
+    rows = db.execute("SELECT id FROM requests WHERE session = ? AND state = 'open' ORDER BY entry", (session,))
+    return [row[0] for row in rows.fetchall()]
+
+
 def supersede(db: Transaction, session: str, keep: Collection[str], why: Supersession) -> list[str]:
     """Mark a session's open requests as superseded, but those in `keep`."""
-    rows = db.execute("SELECT id FROM requests WHERE session = ? AND state = 'open' ORDER BY entry", (session,))
     kept = frozenset(keep)
-    gone = [row[0] for row in rows.fetchall() if row[0] not in kept]
+    gone = [request_id for request_id in open_ids(db, session) if request_id not in kept]
     for request_id in gone:
         _supersede(db, session, request_id, why)
     return gone

@@ -153,6 +153,9 @@ class TableLedger(ABC):
     async def urgent(self, now: str, limit: int) -> list[RequestView]:
         return await self._database.read(lambda db: request_tables.most_urgent(db, now, limit))
 
+    async def open_ids(self, session: str) -> list[str]:
+        return await self._database.read(lambda db: request_tables.open_ids(db, session))
+
     async def waiting_counts(self, now: str) -> dict[str, int]:
         return await self._database.peek(lambda db: request_tables.waiting_counts(db, now))
 

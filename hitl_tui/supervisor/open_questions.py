@@ -22,7 +22,7 @@ from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.question_follower import QuestionFollower
 from hitl_tui.core.questions import MOST_CHANGED, question_of
-from hitl_tui.core.requests import Kind, Request
+from hitl_tui.core.requests import Kind, Outcome, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import SupervisorTodo
@@ -81,7 +81,6 @@ def _lint(declaration: GraphDeclaration) -> GraphFindings | None:
 
 _IDLE_WAIT = 2.0
 _DEADLINE_WAIT = 0.2
-_MANY = 100_000
 _SHOWN_FINDINGS = 5
 
 
@@ -413,10 +412,16 @@ class OpenQuestions:
 
     async def _asked_ahead(self, draft: Draft) -> list[str]:
         """Return the open requests for approvals in advance that still stand for what would be asked now."""
-        found = await self._ledger.requests(self._setup.now(), session=self._setup.info.id, limit=_MANY)
-        ahead = [v.request for v in found if v.request.about.get("ahead") and v.request.todo_id in draft]
-        named = {r.id: question_of(draft, draft.get(r.todo_id)) for r in ahead}
-        return [key for key, question in named.items() if question is not None and question.id == key]
+        others = [key for key in await self._ledger.open_ids(self._setup.info.id) if key not in self._asked]
+        standing: list[str] = []
+        for key in others:
+            view = await self._ledger.request(key, self._setup.now())
+            if view is None or view.resolution.outcome is not Outcome.PENDING:
+                continue
+            if view.request.about.get("ahead") and view.request.todo_id in draft:
+                question = question_of(draft, draft.get(view.request.todo_id))
+                standing += [key] if question is not None and question.id == key else []
+        return standing
 
     def _attach_preview(self, request: Request) -> None:
         """Run a team's declared, read-only preview beside a question; its output is evidence, not subject.

@@ -11,8 +11,9 @@ from board_support import Table, add, on, plan
 from hitl_tui.core.board import Board
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import TodoState
-from hitl_tui.core.plan_index import APPROVED, MANUAL, RUNNING, PlanIndex
+from hitl_tui.core.plan_index import APPROVED, MANUAL, RUNNING, PlanFollower, PlanIndex
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.todos import SupervisorTodo
 
 STATUSES = ("pending", "in_progress", "completed", "failed", "skipped", "blocked", "waiting_approval")
 
@@ -23,6 +24,7 @@ def same(found: PlanIndex, expected: PlanIndex) -> None:
     assert found.groups == expected.groups
     assert {todo_id: users for todo_id, users in found.users.items() if users} == expected.users
     assert [(*turn[:2], *turn[3:]) for turn in found.turns] == [(*turn[:2], *turn[3:]) for turn in expected.turns]
+    assert found.line == expected.line
     assert found.asked == len(list(found.asking))
 
 
@@ -54,7 +56,7 @@ def test_it_follows_whatever_happens_to_a_plan(seed: int) -> None:
     todos: dict[str, TodoState] = {}
     for number in range(rng.randint(0, 40)):
         todos[f"todo_{number}"] = any_todo(rng, f"todo_{number}", list(todos))
-    index = PlanIndex.of(todos)
+    index, follower = PlanIndex.of(todos), PlanFollower()
     for step in range(60):
         todos = dict(todos)
         for todo_id in rng.sample(list(todos), min(len(todos), rng.choice((0, 1, 1, 2, 30)))):
@@ -69,6 +71,8 @@ def test_it_follows_whatever_happens_to_a_plan(seed: int) -> None:
         moved = index.moved(todos)
         same(moved, PlanIndex.of(todos))
         same(index, before)  # the one before stays what it was
+        parsed = sorted((SupervisorTodo.from_state(todo) for todo in todos.values()), key=lambda todo: todo.rank)
+        assert follower.read(todos) == tuple(parsed)
         index = moved
 
 

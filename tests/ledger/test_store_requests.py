@@ -321,3 +321,14 @@ class TestWaiting:
         assert await ledger.urgent(at(1), 0) == []
         assert await ledger.waiting_counts(at(1)) == {"s1": 3, "s2": 1}
         assert await ledger.waiting_counts(at(30)) == {"s1": 2, "s2": 1}
+
+    async def test_open_ones_are_neither_decided_nor_superseded(self, ledger: Ledger) -> None:
+        kept, gone, decided, half = (ask(f"todo_{n}", terms=Terms(quorum=q)) for n, q in enumerate((1, 1, 1, 2)))
+        late = replace(ask("todo_009"), deadline=at(1), id="late")
+        await ledger.open_requests([kept, gone, late, decided, half, ask(session="s2")])
+        await ledger.decide(say(decided), at(1))
+        await ledger.decide(say(half), at(1))
+        assert await ledger.open_ids("s1") == [kept.id, gone.id, "late", half.id]
+        await ledger.supersede("s1", [kept.id, half.id, "late"], Cause.ADVANCED, at(2))
+        await ledger.expire(at(3), "s1")
+        assert await ledger.open_ids("s1") == [kept.id, half.id]
