@@ -65,6 +65,8 @@ def test_korean_words_become_pairs_and_short_words_with_particles_stand_alone() 
 
 def test_the_same_tokens_come_of_every_spelling_of_a_name() -> None:
     assert f" {index_tokens('max retries')} " in f" {index_tokens('maxRetries')} "
+    assert index_tokens("CVEs") == index_tokens("CVE")
+    assert f" {index_tokens('all URLs')} " in f" {index_tokens('getAllURLs')} "
     assert index_tokens("max_retries") == index_tokens("max-retries") == index_tokens("Max Retries")
     assert index_tokens("Café") == index_tokens("cafe\u0301") == index_tokens("CAFE")
     assert index_tokens("제7조의2") == index_tokens("제 7 조의 2")

@@ -30,7 +30,7 @@ MAX_QUESTION = 20_000
 _SAYS = 0.12
 """Words that say less than this of what is asked aren't looked for, unless there are no others."""
 _ALIKE, _SYLLABLE = 0.7, 0.35
-_NUMBER, _NAME = 0.3, 0.75
+_NUMBER, _VERSION, _NAME = 0.5, 1.0, 0.75
 _UNKNOWN, _LISTED, _SPLIT, _LONE, _PARTICLE = 3.5, 5.5, 2.2, 1.0, 6.0
 _MOST_SYLLABLES = 8
 _TASKS = frozenset(
@@ -153,7 +153,8 @@ def _terms(text: str, sounding: Sounding, written: Callable[[str], bool]) -> Ite
     for unit in found:
         match unit.kind:
             case Kind.NUMBER:
-                yield Term(unit.surface, _NUMBER, (Form(" ".join(number_tokens(unit.surface))),))
+                says = _VERSION if unit.surface.count(".") > 1 else _NUMBER
+                yield Term(unit.surface, says, (Form(" ".join(number_tokens(unit.surface))),))
             case Kind.ARTICLE:
                 yield Term(unit.surface, 1.0, (Form(article_tokens(unit.surface)[0]),))
             case Kind.CJK:

@@ -25,7 +25,9 @@ _TOKEN = re.compile(
 )
 _SHORT = re.compile(r"(?<![가-힣])[가-힣][은는이가을를의에도로와과만](?![가-힣])")
 _CLITIC = re.compile(r"(?<=[A-Za-z])(?:(?<!ca)(?<!wo)n['’]t|['’](?:s|t|re|ve|ll|d|m))\b", re.IGNORECASE)
-_CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PLURAL = re.compile("[A-Z]{2,}s")
+"""An acronym of several: `CVEs`."""
+_CAMEL = re.compile(rf"{_PLURAL.pattern}(?![a-z])|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _MARKS = re.compile(r"[\u0300-\u036f]")
 _MAX_WORD = 64
 _REMEMBERED = 65_536
@@ -131,6 +133,8 @@ def article_tokens(article: str) -> tuple[str, ...]:
 def word_tokens(word: str) -> tuple[str, ...]:
     """Return a Latin (or other alphabetic) word's tokens: the parts of a camel-case name, then the whole, stemmed."""
     word = word[:_MAX_WORD]
+    if _PLURAL.fullmatch(word):
+        word = word[:-1]
     whole = stem(word.casefold())
     if word.isascii() and not word.islower() and not word.isupper():
         parts = _CAMEL.findall(word)
