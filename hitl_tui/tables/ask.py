@@ -146,7 +146,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     stands = best.own or best.query.filters or best.query.measure
     if not named and _is_of_another(best, ranked):
         return Answer(best, why="unsure", choices=tuple(ranked[:3]), unread=known.unread, versions=versions)
-    if not best.sure or (not named and (rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
+    elsewhere = [word for word in best.assumed if not lexicon().alike["us"].intersection(tokens(word)[0].forms)]
+    if not best.sure or (not named and (elsewhere or rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
         whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
         # Rows of a time alone are rows of anything.
@@ -154,7 +155,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         # A figure of all rows that nobody named isn't one of what a word that stands for nothing would narrow it to.
         own = narrowed or (best.query.measure and (best.strange < NARROWS or best.assumes < NARROWS))
         understood = not (best.looks_up and best.unknown)  # a birthday that no column has is no other date
-        likely = whole and bool(own) and understood and not rivals and best.score >= POSSIBLE
+        likely = whole and bool(own) and understood and not (rivals or elsewhere) and best.score >= POSSIBLE
         return Answer(
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )

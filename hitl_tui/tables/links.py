@@ -273,10 +273,12 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
     """Return the columns whose values have a word."""
     known = lexicon()
     for form in (*token.forms, *((token.unit,) if token.unit else ())):
-        other = (t for t in known.alike.get(form, ()) if len(t) > 2 and t.isascii() != form.isascii())
+        other = [t for t in known.alike.get(form, ()) if len(t) > 2 and t.isascii() != form.isascii()]
         names = [form, lemma(form), *other]
         for name in names:
             columns = index.words.get(lemma(name), {})
+            if name in other and name not in known.places:  # of names that are each another one, none is translated
+                columns = {one: n for one, n in columns.items() if not _tells_rows(made.table.column(one))}
             if columns and (len(name) > 1):
                 return [ValueLink(n, n, column, (lemma(name),), False, columns[column]) for column in sorted(columns)]
     for form in token.forms:
@@ -299,6 +301,11 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
         if columns:
             return [ValueLink(n, n, column, (form[:-1],), False, columns[column]) for column in sorted(columns)]
     return []
+
+
+def _tells_rows(column: Column | None) -> bool:
+    """Whether a column has another text in almost each row."""
+    return column is not None and column.distinct >= 0.9 * max(1, column.filled)
 
 
 def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:

@@ -249,6 +249,7 @@ class Reader:
         self._link_pair()
         self.base = TableQuery(table.file.path, table.sheet)
         self.persons = self._link_persons()
+        self._link_rows()
 
     def _asked_pair(self, table: Table) -> Pair | None:
         """Return the figure of two columns that the question has a word for; what is short is listed, not summed up."""
@@ -393,6 +394,17 @@ class Reader:
         for n in asking:
             self.links.columns[n][column.name] = _LIKELY
         return frozenset(asking)
+
+    def _link_rows(self) -> None:
+        """Link the noun that is asked for, where nothing has its name, to the column of names that has none itself."""
+        label = label_of(self.table)
+        if label is None or not re.fullmatch(r"column\d+", label.name) or not self.superlative:
+            return
+        for n, token in enumerate(self.tokens):
+            known = self.links.columns[n] or any(v.first <= n <= v.last for v in self.links.values)
+            asked = self._is_asked_for(n) or (n - 1 in self.links.named and self._is_asked_for(n - 1))
+            if token.kind == "word" and not known and not token.filler and asked:
+                self.links.columns[n][label.name] = _LIKELY
 
     # ---------------------------------------------------------------------------------------------------- columns
 
