@@ -104,11 +104,15 @@ class Answer:
         """Whether no document answers it, where nothing came of it: it names a table, or a time beyond its rows."""
         if self.mapped is None:
             return self.why in ("absent", "unread")
-        beyond = any(
+        return self.mapped.named or (self.empty and self.beyond)
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it asks for a time before or after all that the table has."""
+        return self.mapped is not None and any(
             (column := self.mapped.table.column(one.column)) is not None and one.is_beyond(column.low, column.high)
             for one in self.mapped.query.filters
         )
-        return self.mapped.named or (self.empty and beyond)
 
 
 def read(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:

@@ -33,6 +33,8 @@ _STRANGE = 0.5
 _TOPIC = re.compile("[은는을를]$")
 ALIKE, APART = 0.63, 0.1
 """How near in meaning a word and a name have to be, and by how much nearer than the next."""
+NAMES = frozenset(("name", "title", "model", "place", "이름"))
+"""Words of columns that say what a row is called."""
 _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
 _COMPOUND = 6
@@ -428,8 +430,9 @@ def _is_skeleton(short: str, word: str) -> bool:
 
 def label_of(table: Table) -> Column | None:
     """Return the column that says what a row is: the text with most different values, a name before others."""
-    texts = [c for c in table.columns if c.kind == "text" and c.values and c.filled]
-    named = [c for c in texts if set(words_of(c.name)) & {"name", "title", "model", "place", "이름"} and c.distinct > 1]
+    texts = [c for c in table.columns if c.kind == "text" and c.filled]
+    named = [c for c in texts if set(words_of(c.name)) & NAMES and c.distinct > 1]
+    texts = [c for c in texts if c.values]  # of too many, only what is called a name is one
     wide = [c for c in texts if c.distinct >= 0.9 * c.filled and c.filled >= 0.8 * table.rows]
     first = named or wide or texts
     return max(first, key=lambda c: (c in wide, c in named, -table.columns.index(c))) if first else None

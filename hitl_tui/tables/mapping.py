@@ -16,7 +16,7 @@ from itertools import product
 from math import prod
 
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.links import Links, ValueLink, forms_of, label_of, links
+from hitl_tui.tables.links import NAMES, Links, ValueLink, forms_of, label_of, links
 from hitl_tui.tables.moments import QUARTER, periods
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
 from hitl_tui.tables.query import Filter, TableQuery
@@ -126,7 +126,7 @@ _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", 
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
 _COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
 """The name of a race: its distance."""
-_MANY = re.compile(r"\b(?:most|fewest|least)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게", re.I)
+_MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
 _NO_SIGN = ("not", "between")
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
@@ -995,7 +995,7 @@ class Reader:
         """Yield which part of the rows, or of a sum, some of them are: those named last, or those that are so."""
         for name in self.columns(("number", "text"), used, {one.column for one in base.filters}, _LIKELY):
             if flag := self.flag(name):
-                query = replace(base, shape="share", within=(flag,))
+                query = replace(base, shape="share", within=(flag,), measure=self._carried)
                 yield self._reading(query, used, "share", "rate", "average", "count")
         if not self.has("share"):
             return
@@ -1015,9 +1015,7 @@ class Reader:
             within = (after or first or [within])[0]
         summed = measure and (self.additive(measure) or self.said[measure].likely >= _NAMED)
         of_sum = measure if summed and measure not in {one.column for one in base.filters} else ""
-        if not measure and (self._one_each or self.quantity()):  # rows are counted together already
-            figure = self.quantity() or self.default_measure()
-            of_sum = figure if figure and self.additive(figure) else ""
+        of_sum = of_sum or ("" if measure else self._carried)
         rest = tuple(one for one in base.filters if one is not within)
         yield self._reading(
             replace(base, shape="share", measure=of_sum, filters=rest, within=(within,)), used, "share", "count", "sum"
@@ -1042,6 +1040,13 @@ class Reader:
         apart = [c for c in self.table.columns if c.distinct > 1 and (c.kind in ("text", "date") or c.years)]
         every = prod(c.distinct for c in apart)
         return len(apart) > 1 and 0.95 * every <= self.table.rows <= every
+
+    @cached_property
+    def _carried(self) -> str:
+        """The figure that rows carry which stand for several: how many they are, or the one that each of them is for."""
+        counts = [c.name for c in self.figures() if key_of(c.bare_name) in lexicon().counts]
+        figure = counts[0] if len(counts) == 1 else self.default_measure() if self._one_each else ""
+        return figure if figure and self.additive(figure) else ""
 
     def _place_columns(self) -> list[Column]:
         """Return the column that says where rows are, if there is one."""
@@ -1081,7 +1086,8 @@ class Reader:
             made[name] = 0.5 * before - 0.4 * asked - 0.1 * (column.kind == "text") - 0.05 * one.coverage
         label = label_of(self.table)
         for n, token in enumerate(self.tokens):
-            if label and n in self.links.named and not self.links.columns[n] and self._is_asked_for(n):
+            called = label is not None and bool(set(words_of(label.name)) & NAMES)
+            if label and called and n in self.links.named and not self.links.columns[n] and self._is_asked_for(n):
                 made.setdefault(label.name, 0.0)  # "which pizza" in a table of pizzas
             time = self.time_column()
             if time and time.name != measure and (_WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
@@ -1111,12 +1117,14 @@ class Reader:
             groups = entity and not self.unique(entity)
             one_each = groups and self._is_one_each(entity)
             many = self.quantity()
-            if groups and not measure and not many:
+            amount = _MANY.search(self.text) is not None or self.has("count", "most_common")
+            if groups and not measure and not many and (amount or self.named):  # "the largest" may be of a size
                 order = self._order("")
                 query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
                 figure = "" if self.has("count", "most_common") else self.default_measure()
                 # The most of that is meant, not of rows, unless these are what the table is called.
                 rather = 0.5 * bool(figure and self.additive(figure) and not self._most_rows)
+                rather += 0.6 * (not amount)
                 yield self._reading(query, used | counted, *done, "count", "each", assumes=unsaid + rather)
             default = "" if measure else many or self.default_measure()
             if time := self._extreme_time():
@@ -1284,7 +1292,7 @@ class Reader:
             missing = "" if figure else "measure"
             yield self._reading(
                 replace(base, aggregate=aggregate, measure=figure), used, aggregate, "sum",
-                missing=missing, assumes=0.3 * bool(default),
+                missing=missing, assumes=0.3 * bool(default) + 0.5 * self._limits_another(figure),
             )  # fmt: skip
         if not self.has("count", "distinct"):
             return
@@ -1308,6 +1316,11 @@ class Reader:
                 unclear = 0.0 if self.has("distinct") else 0.2 + 0.3 * bool(self.links.named or filters)
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self._reading(query, used, "count", "distinct", assumes=unclear)
+
+    def _limits_another(self, figure: str) -> bool:
+        """Whether a column of yes and no is named beside another figure: "the average wage of union members"."""
+        others = (c.name for c in self.figures() if c.name != figure and c.name in self.said)
+        return bool(figure and self.flag(figure)) and any(self.said[name].likely >= _NAMED for name in others)
 
     def _counted(self, measure: str) -> bool:
         """Whether what is counted is what a column holds the number of: "how many seats", "how many child seats"."""
@@ -1536,7 +1549,7 @@ class Reader:
             explained += 0.1 * min(3.0, self.said[reading.query.measure].coverage)
             explained += 0.3 * (self._in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
         score = (5.0 if self.named else 0.0) + explained - 1.2 * left - reading.assumes
-        score -= 0.3 * len(guessed) + (1.5 if missing else 0.0)
+        score -= 0.3 * len(guessed) + (1.5 if missing else 0.0) + 0.6 * self._rather_named(reading.query.measure)
         if not (own or reading.query.filters or self.links.named):
             score -= 1.0
         names = reading.query.names & self.said.keys()
@@ -1600,6 +1613,13 @@ class Reader:
             and name in names
             and self._in_money(name) == self._in_money(query.measure)
         )
+
+    def _rather_named(self, measure: str) -> bool:
+        """Whether a figure is only guessed, and another one is called by its name."""
+        mine = self.said.get(measure)
+        if mine is None or not mine.tokens <= self.links.guessed.keys():
+            return False
+        return any(one.name != measure and self.said[one.name].likely == 1 for one in self.figures() if one.name in self.said)
 
     def _lasts(self, name: str) -> bool:
         column = self.table.column(name)

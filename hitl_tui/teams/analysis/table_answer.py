@@ -131,7 +131,7 @@ def outcome(answer: Answer, language: str) -> list[str]:
     match query.shape:
         case "figure":
             value, counted = rows[0]
-            if value is None or (not counted and (query.aggregate != "count" or _guessed(query))):
+            if value is None or (not counted and (query.aggregate != "count" or _guessed(query) or answer.beyond)):
                 return []
             name = _figure(query, language)
             of = where(query.filters, language)
