@@ -151,7 +151,9 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     if not named and _is_of_another(best, ranked):
         return Answer(best, why="unsure", choices=tuple(ranked[:3]), unread=known.unread, versions=versions)
     elsewhere = [word for word in best.assumed if not lexicon().alike["us"].intersection(tokens(word)[0].forms)]
-    if not best.sure or (not named and (elsewhere or rivals or best.score < ENOUGH or best.share < ALONE or not stands)):
+    if not best.sure or (
+        not named and (elsewhere or rivals or best.score < ENOUGH or best.share < ALONE or not stands)
+    ):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
         whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
         # Rows of a time alone are rows of anything.

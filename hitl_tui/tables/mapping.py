@@ -501,9 +501,8 @@ class Reader:
     def quantity(self) -> str:
         """Return the one column that says how many of something a row is about, where that many are asked for."""
         spans = self.operations.get("count", ())
-        counts = [c.name for c in self.figures() if key_of(c.bare_name) in lexicon().counts]
-        if len(counts) == 1 and (spans or self.superlative):
-            return counts[0]
+        if self._count and (spans or self.superlative):
+            return self._count
         asked = [self.text[a:b] + self.text[b : b + 20] for a, b in spans]
         happened = any(
             re.search(rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})", one, re.I)
@@ -1035,6 +1034,12 @@ class Reader:
         return any(self.column(name).kind == "number" and self._is_rate(name) for name in named)
 
     @cached_property
+    def _count(self) -> str:
+        """The one column that says how many rows were counted together."""
+        counts = [c.name for c in self.figures() if key_of(c.bare_name) in lexicon().counts]
+        return counts[0] if len(counts) == 1 else ""
+
+    @cached_property
     def _one_each(self) -> bool:
         """Whether there is one row for each of what its texts and times may be together: years by sources."""
         apart = [c for c in self.table.columns if c.distinct > 1 and (c.kind in ("text", "date") or c.years)]
@@ -1043,9 +1048,8 @@ class Reader:
 
     @cached_property
     def _carried(self) -> str:
-        """The figure that rows carry which stand for several: how many they are, or the one that each of them is for."""
-        counts = [c.name for c in self.figures() if key_of(c.bare_name) in lexicon().counts]
-        figure = counts[0] if len(counts) == 1 else self.default_measure() if self._one_each else ""
+        """The figure that rows carry which stand for several: how many they are, or what each of them is for."""
+        figure = self._count or (self.default_measure() if self._one_each else "")
         return figure if figure and self.additive(figure) else ""
 
     def _place_columns(self) -> list[Column]:
@@ -1619,7 +1623,9 @@ class Reader:
         mine = self.said.get(measure)
         if mine is None or not mine.tokens <= self.links.guessed.keys():
             return False
-        return any(one.name != measure and self.said[one.name].likely == 1 for one in self.figures() if one.name in self.said)
+        return any(
+            one.name != measure and self.said[one.name].likely == 1 for one in self.figures() if one.name in self.said
+        )
 
     def _lasts(self, name: str) -> bool:
         column = self.table.column(name)
