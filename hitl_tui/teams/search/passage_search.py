@@ -34,9 +34,9 @@ _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _CARRIES = 0.39
 """How much a word says at least that has to stand in the only passage there is, or is named: "pay"."""
-_FAR, _NEAR, _SURE, _CERTAIN = -2.5, -0.3, 0.3, 3.0
+_FAR, _NEAR, _SURE, _TOGETHER, _CERTAIN = -2.5, -0.3, 0.3, 1.5, 3.0
 """From where on, in log-odds that there is an answer, something is called the nearest, is shown, is an answer, and is
-one even where a part of what is asked is missing."""
+one even where what is asked stands apart, or a part of it nowhere."""
 _NEAR_IN_FEW = -1.0
 """The same among few windows, where nobody has to read much to see that it isn't one."""
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
@@ -182,8 +182,8 @@ def ask(
     passages = _newest_first(asked, found)
     rows = PurePosixPath(passages[0].path).suffix.lower() in SUFFIXES and is_worked_out(question)
     # What a question of the documents' own language is about has to stand in them, and together.
-    lacking = same and odds < _CERTAIN and (bool(missing) or _apart(asked, best[:3]))
-    weak = rows or odds < _SURE or lacking
+    missed, apart = missing and odds < _CERTAIN, odds < _TOGETHER and _apart(asked, best[:3])
+    weak = rows or odds < _SURE or (same and bool(missed or apart))
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
