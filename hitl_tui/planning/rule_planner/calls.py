@@ -368,6 +368,8 @@ _FINDS = frozenset({"lookup", "list", "fetch"})
 
 
 _VERB = re.compile(r"([a-z]+)([- ]up)?")
+_TELLS = re.compile(r"[^s\W]s\s*$")
+"""A verb of the third person."""
 _ADNOMINAL = re.compile(r"(?:[한된할될]|[하되]는|던)$")
 
 
@@ -409,12 +411,15 @@ def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
 def _is_deed(clause: str, rules: Rules) -> bool:
     """Whether a clause asks that something be done, and says to what: a thing, a file, or what is put as one.
 
-    In English that stands right behind the verb: "cancel policy for guests" asks for nothing to be cancelled.
+    In English that stands right behind the verb: "cancel policy for guests" asks for nothing to be cancelled. Nor does
+    "and cancels 10 hours before", which tells of somebody.
     """
     begun = _begun(clause, rules)
     put = rules.commands.to_something.search(begun)
     plain = blanked(begun, [m.span() for m in rules.commands.modifiers.finditer(begun)])
     verb = None if _KOREAN.search(begun) else _VERB.match(begun)
+    if verb and _TELLS.search(verb[0]):
+        return False
     words = WORD.finditer(plain, verb.end() if verb else 0)
     files = [given.place for given in given_in(begun, rules.units) if given.kind == "path"]
     said = takewhile(lambda word: not (verb and word[0] in rules.lexicon.empty), words)
