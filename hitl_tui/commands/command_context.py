@@ -182,7 +182,7 @@ class CommandContext:
         control = Control(
             mode=Mode(seen.mode), branch=seen.branch, cursor=seen.cursor, highest=seen.highest, lineage=seen.lineage
         )
-        return Draft(Board(seen.session_id, seen.query, seen.raw, control), self.session.rules)
+        return Draft(Board(seen.session_id, seen.query, seen.raw, control, seen.follower), self.session.rules)
 
     async def decide(
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None, action: str = ""

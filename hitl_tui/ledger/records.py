@@ -43,6 +43,15 @@ class Entry:
     prev: str
     hash: str
 
+    @property
+    def request_ids(self) -> frozenset[str]:
+        """Ids of the requests that it says something of."""
+        named = [self.data.get("request_id"), self.data.get("settles")]
+        for part, key in (("request", "id"), ("decision", "request_id")):
+            inner = self.data.get(part)
+            named.append(inner.get(key) if isinstance(inner, Mapping) else None)
+        return frozenset(name for name in named if isinstance(name, str))
+
     def to_dict(self) -> EntryLine:
         """Return all fields as JSON values, as `audit export` prints them."""
         return {

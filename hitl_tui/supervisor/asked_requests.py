@@ -36,7 +36,10 @@ class AskedRequests:
     def __init__(self, follower: QuestionFollower) -> None:
         self._follower = follower
         self._asked: dict[str, _Asked] = {}
-        self._unread: dict[str, None] = {}
+        self.unread: dict[str, None] = {}
+        """Ids of those that have to be read: they are new, or evidence came."""
+        self.watched: set[str] = set()
+        """Ids of those that may change without an event: others decide, too, or their time begins when one is seen."""
         self._timed: set[str] = set()
         self._ends: dict[str, str] = {}
         self._bound: dict[str, Request] = {}
@@ -55,15 +58,6 @@ class AskedRequests:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._asked)
-
-    @property
-    def unread(self) -> list[str]:
-        """Ids of those that the ledger may know something else of than is known here.
-
-        It wasn't asked yet, or evidence came; or something may become of it that nothing here tells of: others decide
-        about it, too, or its time begins when somebody sees it.
-        """
-        return list(self._unread)
 
     @property
     def have_deadlines(self) -> bool:
@@ -90,11 +84,12 @@ class AskedRequests:
         ended = [request_id for request_id in other.ended if self._asked.pop(request_id, None) is not None]
         for request_id in ended:
             self._timed.discard(request_id)
-            for kept in (self._unread, self._ends, self._bound):
+            self.watched.discard(request_id)
+            for kept in (self.unread, self._ends, self._bound):
                 kept.pop(request_id, None)
         for asker, request in opened:
             self._asked[request.id] = _Asked(asker, request)
-            self._unread[request.id] = None
+            self.unread[request.id] = None
             if request.terms.deadline:
                 self._timed.add(request.id)
             if _is_bound(request):
@@ -107,7 +102,7 @@ class AskedRequests:
         asked = self._asked.get(request_id)
         if asked is not None:
             asked.view = None
-            self._unread[request_id] = None
+            self.unread[request_id] = None
             self._ends.pop(request_id, None)
             self._touched.add(asked.asker)
 
@@ -124,8 +119,11 @@ class AskedRequests:
         if request.expires_at:
             self._ends[request.id] = request.expires_at
         begins_when_shown = request.terms.deadline and request.ends_in_approval and not request.first_shown
-        if asked.request.terms.quorum < 2 and not begins_when_shown:
-            self._unread.pop(request.id, None)
+        if asked.request.terms.quorum > 1 or begins_when_shown:
+            self.watched.add(request.id)
+        else:
+            self.watched.discard(request.id)
+        self.unread.pop(request.id, None)
 
     def questions(self, todos: Mapping[str, TodoState], approvers: Approvers) -> tuple[Question, ...]:
         """Return them as interfaces show them, in the order they are asked; those not read yet are left out.

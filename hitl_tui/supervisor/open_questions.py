@@ -26,6 +26,7 @@ from hitl_tui.core.requests import Kind, Outcome, Request
 from hitl_tui.core.safe_text import mask_json, unsafe_text
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.ledger.protocols import read_stream
 from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, earlier_run
 from hitl_tui.supervisor.asked_requests import AskedRequests
@@ -233,6 +234,7 @@ class OpenQuestions:
         self._put_off: dict[str, tuple[str, Request]] = {}
         self._rebound: dict[str, int] = {}
         self._tidied = False
+        self._read_to = 0
         self._decided: set[str] = set()
         self._previews: dict[str, asyncio.Task[None]] = {}
         self._board: Board | None = None
@@ -504,9 +506,16 @@ class OpenQuestions:
         task.add_done_callback(self._checks.discard)
 
     async def look_up(self, board: Board) -> None:
-        """Read what the ledger says of them: of new ones, and of those that become others without an event."""
-        asked = self._asked
-        for request_id in asked.unread:
+        """Read what the ledger says of new ones, and of those watched that its stream has named since the last time."""
+        asked, session = self._asked, self._setup.info.id
+        if not asked.unread and not asked.watched:
+            return
+        wanted, read_to = dict(asked.unread), self._read_to
+        self._read_to = (await self._ledger.head(session)).n  # what comes while it is read is read once more
+        if asked.watched and read_to < self._read_to:
+            async for entry in read_stream(self._ledger, session, read_to):
+                wanted.update((key, None) for key in entry.request_ids if key in asked.watched)
+        for request_id in wanted:
             view = await self._ledger.request(request_id, self._setup.now())
             if view is not None:
                 asked.read(view)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from session_support import Place, step
 
 from hitl_tui.core.board import PLAN_ACCEPTED, Board, Control, Rules
 from hitl_tui.core.events import after_seconds
@@ -14,7 +16,7 @@ from hitl_tui.core.json_types import TodoState
 from hitl_tui.core.policy import Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.question_follower import QuestionFollower
 from hitl_tui.core.questions import questions
-from hitl_tui.core.requests import Kind, Request, resolve
+from hitl_tui.core.requests import Decision, Kind, Request, Verdict, resolve
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import Approver, Approvers
@@ -108,7 +110,7 @@ class Room:
             self.record[shown.id] = replace(view, request=shown)
 
     def read(self, most: int) -> None:
-        for request_id in self.asked.unread[:most]:
+        for request_id in [*self.asked.unread, *self.asked.watched][:most]:
             self.asked.read(self.record[request_id])
             self.known[request_id] = self.record[request_id]
 
@@ -120,18 +122,19 @@ class Room:
         assert found == with_obstacles(as_questions(views, self.board.todos), self.approvers)
         assert set(self.asked) == {request.id for request in asked}
         assert len(self.asked) == len(asked)
-        assert set(self.asked.unread) == {request.id for request in asked if self.may_be_another(request)}
+        assert set(self.asked.unread) == {request.id for request in asked if request.id not in self.known}
+        assert self.asked.watched >= {view.request.id for view in views if is_watched(view.request)}
+        assert self.asked.watched <= {request.id for request in asked}
         ends = [view.request.expires_at for view in views if view.request.expires_at]
         assert self.asked.first_end == min(ends, default="")
         assert self.asked.have_deadlines == any(request.terms.deadline for request in asked)
         assert set(self.asked.bound) == {request.id for request in asked if shows_files(request)}
         assert found is self.asked.questions(self.board.todos, self.approvers)
 
-    def may_be_another(self, request: Request) -> bool:
-        view = self.known.get(request.id)
-        if view is None or request.terms.quorum > 1:
-            return True
-        return bool(view.request.terms.deadline) and view.request.ends_in_approval and not view.request.first_shown
+
+def is_watched(request: Request) -> bool:
+    begins_when_shown = request.terms.deadline and request.ends_in_approval and not request.first_shown
+    return request.terms.quorum > 1 or bool(begins_when_shown)
 
 
 def shows_files(request: Request) -> bool:
@@ -176,3 +179,33 @@ def test_what_nothing_happened_to_stays_the_same_question() -> None:
 
 def by_todo(found: tuple[Question, ...]) -> dict[str, Question]:
     return {question.todo_id: question for question in found}
+
+
+@pytest.mark.parametrize(
+    "terms", [Terms(quorum=2), Terms(deadline=300.0, on_deadline="approve")], ids=["two", "silent"]
+)
+async def test_of_many_that_others_may_change_only_what_the_record_names_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, terms: Terms
+) -> None:
+    place = Place(tmp_path, *(step("low", f"s{number}") for number in range(12)))
+    place.policy = Policy([Rule(Ruling.ASK, terms=terms)])
+    async with place.open() as op:
+        await op.rest()
+        ledger, read = op.session.setup.ledger, list[str]()
+        known = ledger.request
+
+        async def noted(request_id: str, now: str) -> RequestView | None:
+            read.append(request_id)
+            return await known(request_id, now)
+
+        question, other = op.now.questions[5], op.now.questions[7]
+        monkeypatch.setattr(ledger, "request", noted)
+        await op.session.setup.mark_shown([question.id], "ann", "cli")
+        if terms.quorum == 1:
+            await op.until(lambda seen: bool(seen.questions[5].view.request.expires_at))
+            assert set(read) == {question.id}
+            return
+        said = Decision(other.id, Verdict.APPROVE, "ann", other.digest, op.session.setup.now(), "cli")
+        await ledger.decide(replace(said, person="ann", proof="account", account="ann"), said.at)
+        await op.until(lambda seen: bool(seen.questions[7].view.decisions))
+        assert set(read) <= {question.id, other.id}
