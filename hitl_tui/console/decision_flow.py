@@ -149,8 +149,10 @@ class DecisionFlow:
         return self._decided[handle.session.id, handle.session.snapshot.branch]
 
     def remember(self, handle: SessionHandle, result: CommandResult) -> None:
-        """Keep what was decided about: it can be taken back."""
+        """Keep what was decided about: it can be taken back. A proposal that was rejected changed nothing."""
         data = result.data
+        if data.get("kind") == Kind.PROPOSAL.value and data.get("verdict") == Verdict.REJECT.value:
+            return
         if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
             self.decided(handle).extend(map(str, ids))

@@ -186,6 +186,21 @@ async def test_undo_takes_a_skip_back(tmp_path: Path) -> None:
         await c.until(lambda: c.status("todo_001") == Status.WAITING_APPROVAL, "asked again")
 
 
+async def test_undo_passes_over_a_proposal_that_was_rejected(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        await c.send("/todo skip 1")
+        await c.until(lambda: c.status("todo_001") == Status.SKIPPED, "skipped")
+        await c.asked(1)
+        await c.send("also write a report")
+        await c.asked(2)
+        await c.send("/proposal reject")
+        await c.asked(1)
+        c.clock.rest()
+        await c.press("f8")
+        await c.until(lambda: c.status("todo_001") == Status.WAITING_APPROVAL, "the skip is undone")
+
+
 async def test_undo_takes_back_an_approval_that_has_not_started(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
