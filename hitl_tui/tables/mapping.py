@@ -218,7 +218,7 @@ class Reader:
         self.pair = self._asked_pair(table)
         table = replace(table, columns=(*table.columns, self.pair.column)) if self.pair else table
         self.table = table
-        if (time := next((c for c in table.columns if c.years), None)) and time.low < 1000:
+        if (time := next((c for c in table.columns if c.years), None)) and 100 <= time.low < 1000:
             self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
         month = [c for c in table.columns if c.kind == "date" and c.low == c.high and c.first_month == c.last_month]
         if month and not any(_DAYS.search(c.name) for c in table.columns if c.kind == "number"):
@@ -1543,6 +1543,7 @@ class Reader:
         )
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
+        missing = missing or ("measure" if unknown and reading.query.aggregate == "distinct" else "")
         missing = missing or ("measure" if self._asks_twice else "")
         missing = missing or ("measure" if self._uncompared(reading.query) else "")
         missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
@@ -1754,7 +1755,8 @@ def _takes_up(token: Token, start: int, end: int) -> bool:
 
 
 def _far(token: Token, time: Column) -> bool:
-    return token.kind == "year" and not time.low - _FAR <= float(token.number or 0) <= time.high + _FAR
+    number = float(token.number or 0) - time.century
+    return token.kind == "year" and not time.low - _FAR <= number <= time.high + _FAR
 
 
 def _may_be_year(token: Token, time: Column) -> bool:

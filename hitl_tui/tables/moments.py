@@ -94,6 +94,7 @@ class Period:
         if column.kind != "date":
             if not all(years) or one.month or end.month:
                 return None
+            years = (years[0] - column.century, years[1] - column.century)
             if self.sign:
                 return Filter(column.name, self.sign, (float(years[0]),), self.said)
             if years[0] == years[1]:

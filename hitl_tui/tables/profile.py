@@ -110,7 +110,13 @@ class Column:
         """Whether its numbers are years."""
         named = re.search(r"year|\byr\b|연도|년도", self.name, re.IGNORECASE) is not None
         low = 100 if named else 1000
-        return self.kind == "number" and low <= self.low <= self.high <= 2200 and self.distinct > 1
+        whole = low <= self.low <= self.high <= 2200 or (named and self.century > 0)
+        return self.kind == "number" and whole and self.distinct > 1
+
+    @property
+    def century(self) -> int:
+        """What its years leave out, were they years: 1900 where they are 63 to 92."""
+        return 1900 if 50 <= self.low <= self.high < 100 else 0
 
 
 @dataclass(frozen=True, slots=True)

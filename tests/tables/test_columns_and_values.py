@@ -164,3 +164,22 @@ def test_a_month_may_be_a_column_of_numbers(tmp_path: Path, question: str, expec
 def test_a_table_that_is_named_is_asked(tmp_path: Path, question: str, expected: str) -> None:
     assert about(question, folder(tmp_path, states=STATES)) is About.TABLE
     assert expected in said(tmp_path, question)
+
+
+SMOKES = "state,year,price,sales\n" + "".join(f"{n},{year},{year + n},{n}\n" for n in (1, 2) for year in range(63, 93))
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what was the average price in 1990 in smokes.csv?", "**91.5**"),
+        ("smokes.csv에서 1970년 평균 가격은?", "**71.5**"),
+    ],
+)
+def test_years_may_leave_out_their_century(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, smokes=SMOKES)
+
+
+@pytest.mark.parametrize("question", ["how many lands in states.csv have a purple state?"])
+def test_no_count_of_different_values_answers_for_one_that_is_not_there(tmp_path: Path, question: str) -> None:
+    assert not said(tmp_path, question, states=STATES)
