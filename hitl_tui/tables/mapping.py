@@ -1262,6 +1262,8 @@ class Reader:
             for n, token in enumerate(self.tokens):
                 if not (token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 6):
                     continue
+                if not korean and self._in_a_name(self.text[start : token.end]):  # "per hour" of a `price_per_hour`
+                    continue
                 likely_of, spoken = self.links.columns[n], {key_of(form) for form in token.forms}
                 very = {name: likely for name, likely in likely_of.items() if key_of(name) in spoken}
                 best = min(_LIKELY, max(likely_of.values(), default=_LIKELY))
@@ -1272,6 +1274,10 @@ class Reader:
                 time = self.time_column()
                 if time and set(token.forms) & {"연도", "년도", "해", "연", "월", "year", "month"}:
                     yield time.name, n
+
+    def _in_a_name(self, said: str) -> bool:
+        """Whether words stand, as they are, behind others in the name of a column."""
+        return any(re.search(rf"[a-z]{key_of(said)}", key_of(column.name)) for column in self.table.columns)
 
     @cached_property
     def no_group(self) -> bool:

@@ -183,3 +183,8 @@ def test_years_may_leave_out_their_century(tmp_path: Path, question: str, expect
 @pytest.mark.parametrize("question", ["how many lands in states.csv have a purple state?"])
 def test_no_count_of_different_values_answers_for_one_that_is_not_there(tmp_path: Path, question: str) -> None:
     assert not said(tmp_path, question, states=STATES)
+
+
+def test_what_a_column_s_name_says_is_no_group(tmp_path: Path) -> None:
+    hours = "machine,member_eur_per_hour,guest_eur_per_hour\nTable saw,9.50,\nPlaner,11.00,\nBench,2.00,4.50\n"
+    assert "11" in said(tmp_path, "What does the planer cost a member per hour in hours.csv?", hours=hours)
