@@ -121,7 +121,7 @@ class Keyboard:
             terminal.keys(CTRL_END + CTRL_U + text)
         terminal.see(text)
         self._rested()
-        terminal.keys("\r" if "Enter Send" in terminal.text else F9)
+        terminal.keys("\r" if re.search(r"\bEnter \S.*Ctrl\+E Editor", terminal.text) else F9)
 
     def _rested(self) -> None:
         """Wait until the dialog says that what sends counts."""
