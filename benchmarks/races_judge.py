@@ -28,9 +28,10 @@ PLACES = {
     3: ("3rㄱ", {"reject", "stop"}),
     4: ("4sㄴ", {"skip"}),
     5: ("5wㅈ", {"do_again", "respond"}),
+    8: ("bㅠ", {"skip"}),
 }
 CONFIRMS = {"ConfirmDialog": "1yㅛ", "ReviewDialog": "1", "RuleDialog": "1"}
-_SENT_FROM = {(3, "reject"): "WordsDialog", (2, "approve"): "EditDialog"}
+_SENT_FROM = {(3, "reject"): "WordsDialog", (8, "skip"): "WordsDialog", (2, "approve"): "EditDialog"}
 """Dialogs whose own keys send what a key of the question began."""
 _REFUSES = {"reject", "stop", "skip"}
 

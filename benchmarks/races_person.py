@@ -123,7 +123,7 @@ class Race:
 
     async def _answers(self) -> None:
         await self._wait(self.dice.choice(RESTS))
-        self._press(self.dice.choice("1111aaㅁ44sㄴ3rㄱ2eㄷ90u 67"))
+        self._press(self.dice.choice("1111aaㅁ44sㄴb3rㄱ2eㄷ90u 67"))
 
     async def _attentive(self) -> None:
         """Somebody who looks: to the question, reads it, rests, answers; sometimes it changes under the finger."""
@@ -225,6 +225,8 @@ class Race:
         self._press("\x0f", "ctrl+o")
         await world.until(lambda: app.screen is app.home, "the first screen")
         home = app.home.query_one(Prompt)
+        if not home.has_focus:  # the list of sessions has it
+            self._press("\x1b", "escape")
         await world.until(lambda: home.has_focus, "its prompt")
         for data in (*query, "\r"):
             self._press(data, "enter" if data == "\r" else "", text=True)
