@@ -517,11 +517,6 @@ class Reader:
         costs = lexicon().each_of | lexicon().money | lexicon().alike["price"]
         return bool(words & lexicon().quantities) and not words & costs - {"unit"}
 
-    def _sold(self, name: str) -> bool:
-        """Whether a column says how much was sold where words only ask for that: the most is the most of it."""
-        counts = self.superlative and self._is_quantity(name)
-        return counts and self.said[name].likely == _LOOSE and not self._asks_for_money(())
-
     def _only_sold(self, name: str) -> bool:
         """Whether only words that something was sold ask for a price: the most sold isn't the dearest."""
         sold = lexicon().alike["sold"]
@@ -778,7 +773,7 @@ class Reader:
             measures = [n for n in measures if not self._only_sold(n) and not self._are_rows(n)]
             if self.quantity() and self.has("count"):  # "how many in total" asks for no column that is called Total
                 measures = [n for n in measures if not self.said[n].tokens <= self.operators]
-            measures = sorted(measures, key=lambda name: (self.column(name).years, not self._sold(name)))[:_CHOICES]
+            measures = sorted(measures, key=lambda name: self.column(name).years)[:_CHOICES]
             for measure in (*measures, ""):
                 mine = self.said[measure].tokens if measure else frozenset()
                 named = frozenset(n for n in mine if self.tokens[n].number is not None)
