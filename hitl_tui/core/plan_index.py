@@ -9,8 +9,8 @@ from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from itertools import chain, compress
-from operator import attrgetter, is_not, itemgetter
+from itertools import chain
+from operator import attrgetter, itemgetter
 
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_types import TodoState
@@ -33,6 +33,10 @@ Turn = tuple[int, float, int, str, tuple[str, ...]]
 """A TODO that asks: priority, rank and place in the plan, which give the order; its id; the names of its questions."""
 
 
+_PART = 64
+"""TODOs of two plans that are compared at once."""
+
+
 def changed_between(before: Mapping[str, TodoState], now: Mapping[str, TodoState]) -> list[str]:
     """Return the ids of the TODOs that aren't equal in two plans, those that only one of them has included.
 
@@ -45,8 +49,12 @@ def changed_between(before: Mapping[str, TodoState], now: Mapping[str, TodoState
         found = [todo_id for todo_id, todo in now.items() if before.get(todo_id) is not todo]
         gone = [todo_id for todo_id in before if todo_id not in now]
         return [*gone, *(todo_id for todo_id in found if before.get(todo_id) != now[todo_id])]
-    other = compress(ids, map(is_not, before.values(), now.values()))
-    return [*(todo_id for todo_id in other if before[todo_id] != now[todo_id]), *ids[len(before) :]]
+    found, old, new = list[str](), list(before.values()), list(now.values())
+    for start in range(0, len(old), _PART):
+        part = slice(start, start + _PART)
+        if old[part] != new[part]:  # what is the same object is quickly equal
+            found += [i for i, was, todo in zip(ids[part], old[part], new[part], strict=False) if was != todo]
+    return [*found, *ids[len(old) :]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -204,7 +204,9 @@ def _missed(draft: Draft, shown: Collection[str]) -> list[str]:
     groups = draft.board.index.groups
     if not groups[MISSED]:
         return []
-    measured = sorted(map(draft.get, groups[MEASURED] & set(draft)), key=lambda todo: (todo.completed_at, todo.rank))
+    measured = sorted(
+        map(draft.get, filter(draft.__contains__, groups[MEASURED])), key=lambda todo: (todo.completed_at, todo.rank)
+    )
     last = {digest([todo.agent_name, todo.arguments.get("argv", todo.id)]): todo for todo in measured}
     wrong = [(todo, said) for todo in last.values() for said in (todo.result or {}).get("missed", ())]
     said: list[str] = [
@@ -224,7 +226,7 @@ def _ran_before(todo: SupervisorTodo) -> RunBefore:
 
 def _results(draft: Draft, todo: SupervisorTodo) -> list[EarlierResult]:
     """Return what the steps that a TODO works from or comes after found, in plan order."""
-    before = sorted({*inputs_of(todo), *todo.dependencies} & set(draft), key=lambda i: draft.get(i).rank)
+    before = sorted((i for i in {*inputs_of(todo), *todo.dependencies} if i in draft), key=draft.rank)
     found = [(i, draft.get(i).result) for i in before]
     return [_earlier_result(i, result) for i, result in found if result is not None]
 

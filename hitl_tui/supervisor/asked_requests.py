@@ -142,18 +142,21 @@ class AskedRequests:
         if touched or order != self._order:
             for asker in touched:
                 self._put_together(asker, todos, approvers)
-            found = map(self._shown.get, order)
-            self._questions = tuple(chain.from_iterable(filter(None, found)))
+            if [*self._shown] != order:
+                self._shown = {asker: self._shown[asker] for asker in order if asker in self._shown}
+            self._questions = tuple(chain.from_iterable(self._shown.values()))
         self._touched, self._todos, self._approvers, self._order = set(), todos, approvers, order
         return self._questions
 
     def _put_together(self, asker: str, todos: Mapping[str, TodoState], approvers: Approvers) -> None:
-        known = {question.id: question for question in self._shown.pop(asker, ())}
+        known = {question.id: question for question in self._shown.get(asker, ())}
         asked = [self._asked.get(request.id) for request in self._follower.requests.get(asker, ())]
         views = [one.view for one in asked if one is not None and one.view is not None]
         if views:
             found = with_obstacles(as_questions(views, todos), approvers)
             self._shown[asker] = tuple(_same(known.get(question.id), question) for question in found)
+        else:
+            self._shown.pop(asker, None)
 
 
 def _same(known: Question | None, question: Question) -> Question:
