@@ -267,6 +267,12 @@ def test_a_huge_result_is_cut() -> None:
 # --- what is bound ---
 
 
+def test_a_title_that_is_too_long_ends_with_a_word() -> None:
+    words = "What is to be paid for tents when somebody who had booked them cancels the booking too late"
+    title = bound(words)["title"]
+    assert words.startswith(title.removesuffix("…")) and words[len(title.removesuffix("…"))] == " "
+
+
 @pytest.mark.parametrize(
     ("title", "stem"),
     [
@@ -276,7 +282,7 @@ def test_a_huge_result_is_cut() -> None:
         ("\u3164\u200b…", "report"),
         ("한글", "한글"),
         ("Über Straße 2.0", "über-strasse-2-0"),
-        ("가" * 200, "가" * 50),
+        ("가" * 60, "가" * 50),
         (
             "What is to be paid for tents when somebody cancels them too late",
             "what-is-to-be-paid-for-tents-when-somebody-cancels-them-too",

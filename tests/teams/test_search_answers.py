@@ -97,6 +97,7 @@ def test_a_question_of_which_no_word_stands_there_is_never_answered(folder: Path
         ("병가는 며칠까지 쓸 수 있어?", False),
         ("병가를 10일 내달래. 유급으로 쓸 수 있어?", False),
         ("노트북이 고장나면 언제 교체해?", False),
+        ("병가를 11일 내면 며칠까지 유급이야?", False),
         ("유급 육아휴직은 며칠까지야?", True),
     ],
 )

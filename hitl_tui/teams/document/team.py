@@ -18,6 +18,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.short_titles import short_title
 from hitl_tui.teams.contract import (
     BRIEF,
     Brief,
@@ -112,7 +113,8 @@ class DocumentTeam(Team):
         if arguments.get("if_exists", IF_EXISTS) != IF_EXISTS:
             raise BadInput(Message("Reports never overwrite a file; if_exists can't be changed."))
         first = next((line for line in str(arguments.get("title") or text).splitlines() if line.strip()), "")
-        title = " ".join(first.split())[:_TITLE] or "Report"
+        line = " ".join(first.split()) or "Report"
+        title = line if len(line) <= _TITLE else short_title(line, _TITLE)
         path = arguments.get("path")
         if path is None:
             dated = f"{arguments['date']} {title}" if arguments.get("date") else title

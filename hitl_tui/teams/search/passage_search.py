@@ -72,8 +72,8 @@ _LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
 _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
 _AS_GOOD = 0.5
 """How much of what is asked a heading says, beside the best sentence, whose list is quoted whole."""
-_CLAUSE = re.compile("(?:면|니까|아서|어서|여서|해서|는데|지만)$")
-"""How the verb of a Korean clause ends."""
+_CLAUSE = re.compile("(?:(?<![화측도표냉수반])면|니까|아서|어서|여서|해서|는데|지만)$")
+"""How the verb of a Korean clause ends; no screen, side or plan."""
 _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
 _ASKS = 0.5
 """A sentence that asks answers nothing."""
@@ -278,7 +278,8 @@ def _is_predicate(term: Term, question: str) -> bool:
         words = [unit.surface for unit in units(sentence)]
         for word in words:
             rest = word.rpartition(term.surface)[2] if term.surface in word else ""
-            if _CLAUSE.search(rest) or (term.part and term.surface in word and _CLAUSE.search(term.surface)):
+            ends = term.surface in word and (term.part or word == term.surface)
+            if _CLAUSE.search(rest) or (ends and _CLAUSE.search(term.surface)):
                 return True
         if len(words) > 1 and term.surface in words[-1]:
             return lexicon().tails.search(words[-1]) is not None or sentence.rstrip().endswith((".", "!"))
