@@ -250,8 +250,18 @@ def _workbook(file: TableFile) -> Any:
 
 
 def _sheet_rows(file: TableFile, sheet: str) -> Iterator[list[str]]:
-    """Yield the rows of a sheet as texts, from its header on: the first row with as many texts as most rows have."""
-    rows = [[_cell(value) for value in row] for row in _workbook(file).get_sheet_by_name(sheet).to_python()]
+    """Yield the rows of a sheet as texts, from its header on: the first row with as many texts as most rows have.
+
+    Raises:
+        TableError: a cell can't be read.
+    """
+    workbook = _workbook(file)
+    from python_calamine import CalamineError
+
+    try:
+        rows = [[_cell(value) for value in row] for row in workbook.get_sheet_by_name(sheet).to_python()]
+    except CalamineError as error:
+        raise TableError(Message("{} can't be read: {}.", f"{file.path} ({sheet})", error)) from error
     width = [sum(cell != "" for cell in row) for row in rows[:50]]
     usual = sorted(width)[len(width) // 2] if width else 0
     start = next((n for n, filled in enumerate(width) if filled >= max(2, usual)), len(rows))

@@ -227,13 +227,14 @@ def _key(file: TableFile) -> tuple[str, int, int]:
 
 
 def _tables(opened: Engine, view: str, file: TableFile) -> tuple[Table, ...]:
-    found = []
+    found, unread = [], []
     for n, sheet in enumerate(sheets(file)):
         try:
             found.append(_table(opened, f"{view}_{n}", file, sheet))
-        except TableError:
-            if file.kind not in _MAY_BE:
-                raise
+        except TableError as error:
+            unread.append(error)
+    if unread and not found and file.kind not in _MAY_BE:  # one sheet that can't be read leaves the others
+        raise unread[0]
     return tuple(table for table in found if (table.rows and len(table.columns) > 1) or file.kind not in _MAY_BE)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -188,3 +189,44 @@ def test_no_count_of_different_values_answers_for_one_that_is_not_there(tmp_path
 def test_what_a_column_s_name_says_is_no_group(tmp_path: Path) -> None:
     hours = "machine,member_eur_per_hour,guest_eur_per_hour\nTable saw,9.50,\nPlaner,11.00,\nBench,2.00,4.50\n"
     assert "11" in said(tmp_path, "What does the planer cost a member per hour in hours.csv?", hours=hours)
+
+
+_MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+_PARTS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006"
+
+
+def workbook(file: Path, **sheets: str) -> None:
+    """Write a workbook whose cells hold numbers as they are given, or texts in quotation marks."""
+    with zipfile.ZipFile(file, "w") as made:
+        for n, (_, rows) in enumerate(sheets.items(), start=1):
+            cells = "".join(f"<row>{''.join(map(_cell, row.split(',')))}</row>" for row in rows.split())
+            made.writestr(
+                f"xl/worksheets/sheet{n}.xml", f'<worksheet xmlns="{_MAIN}"><sheetData>{cells}</sheetData></worksheet>'
+            )
+        root = f'<Relationship Id="r" Type="{_PARTS}/officeDocument" Target="xl/workbook.xml"/>'
+        made.writestr("_rels/.rels", f'<Relationships xmlns="{_PACKAGE}/relationships">{root}</Relationships>')
+        names = "".join(f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets, start=1))
+        made.writestr(
+            "xl/workbook.xml", f'<workbook xmlns="{_MAIN}" xmlns:r="{_PARTS}"><sheets>{names}</sheets></workbook>'
+        )
+        found = "".join(
+            f'<Relationship Id="r{n}" Type="{_PARTS}/worksheet" Target="worksheets/sheet{n}.xml"/>'
+            for n in range(1, len(sheets) + 1)
+        )
+        made.writestr(
+            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{_PACKAGE}/relationships">{found}</Relationships>'
+        )
+
+
+def _cell(value: str) -> str:
+    words = value.strip('"')
+    return f'<c t="inlineStr"><is><t>{words}</t></is></c>' if words != value else f'<c t="n"><v>{value}</v></c>'
+
+
+def test_a_sheet_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
+    good, bad = '"town","people" "Ulm",10 "Bonn",32', '"town","people" "Ulm",1.2.3'
+    workbook(tmp_path / "towns.xlsx", good=good, bad=bad)
+    assert "**42**" in said(tmp_path, "total people in towns.xlsx")
+    workbook(tmp_path / "towns.xlsx", bad=bad)
+    assert asked(tmp_path, "total people in towns.xlsx").result is None
