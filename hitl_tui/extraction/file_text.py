@@ -6,6 +6,7 @@ import csv
 import hashlib
 import io
 import logging
+import mimetypes
 import os
 import re
 import stat
@@ -133,21 +134,23 @@ def _short(error: BaseException) -> str:
     return (" ".join(str(error).split()) or type(error).__name__)[:80]
 
 
-_PLAIN = frozenset(
-    {"txt", "text", "log", "json", "jsonl", "yaml", "yml", "toml", "ini", "cfg", "conf", "tex", "org", "adoc"}
-    | {"py", "pyi", "js", "mjs", "ts", "tsx", "jsx", "sh", "bash", "sql", "c", "h", "cpp", "go", "rs", "java", "rb"}
+_UNREAD = frozenset(
+    {"css", "scss", "less", "map", "lock", "key", "pem", "po", "mo"}
+    | {"xls", "xlsx", "xlsm", "xlsb", "ods", "parquet", "parq", "pq", "feather", "sqlite", "db"}
 )
-"""Read line by line as they are: notes, logs, data and source."""
+"""Endings of what has no prose, holds secrets, or is a table, which is asked another way."""
+_MEDIA = ("image/", "audio/", "video/", "font/")
+_TYPES = mimetypes.MimeTypes()
+_MARKUP = re.compile(r"\s*<(?:\?xml|!doctype|!--|[a-z][\w:-]*[\s>])", re.IGNORECASE)
 _MARKED = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "xhtml": "html", "rst": "rst", "csv": "csv"}
 _PACKED = frozenset({"pdf", "docx", "pptx"})
 _MANUAL = re.compile(r"[1-9][a-z]{0,3}\Z")
 
 
 def kind_of(name: str) -> str:
-    """Return how a file is read, by its name: its kind (`md`, `rst`, `csv`, `docx`, `man`, `text`), or empty.
+    """Return how a file is read, by its name: its kind (`md`, `rst`, `csv`, `docx`, `man`, `text`), or empty for not.
 
-    What is packed (`.gz`) is read as what is within; a name without an ending is text's, and so is one that ends in a
-    number.
+    What is packed (`.gz`) is read as what is within. Where an ending isn't known, the content tells whether it is text.
     """
     first, dot, last = name.casefold().removesuffix(".gz").rpartition(".")
     if not dot:
@@ -158,7 +161,8 @@ def kind_of(name: str) -> str:
         return _MARKED.get(last, last)
     if _MANUAL.match(last):
         return "man"
-    return "text" if last in _PLAIN or last.isdecimal() else ""
+    media = (_TYPES.guess_type(f"x.{last}")[0] or "").startswith(_MEDIA)
+    return "" if media or last in _UNREAD else "text"
 
 
 MAX_BYTES = 20 * 1024 * 1024
@@ -250,7 +254,7 @@ def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> 
     text = clean(text)
     if text.rstrip().endswith(EXPORTED):
         raise Unreadable(Message("an answer exported from here, which is no evidence for another one"), LeftOut.IGNORED)
-    if kind == "html":
+    if kind == "html" or (kind == "text" and _MARKUP.match(text)):
         # Any line end counts as one in the parser only when it is a newline.
         found = html_extraction(LINE_END.sub("\n", text))
     elif kind == "csv":

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hitl_tui.extraction.blocks import MAX_BLOCK_CHARS, Block, Unreadable
-from hitl_tui.extraction.file_text import decode, extract_bytes, read_source
+from hitl_tui.extraction.file_text import decode, extract_bytes, kind_of, read_source
 
 ENDINGS = (".md", ".html", ".csv", ".rst", ".txt", ".rst.txt", ".py", ".6", "README")
 
@@ -294,3 +294,16 @@ def test_any_bytes_give_blocks_or_a_reason(data: bytes, suffix: str) -> None:
         assert str(error)
     else:
         assert all(block.text for block in found.blocks)
+
+
+def test_what_is_text_is_read_whatever_its_name_ends_in() -> None:
+    days = extract_bytes(b"03/18\tDestruction of the Ring\n", "calendar.lotr")
+    assert [block.text for block in days.blocks] == ["03/18\tDestruction of the Ring"]
+    page = "<?xml version='1.0'?><page><title>Battery</title><p>It <em>may</em> turn off.</p><p>Charge it.</p></page>"
+    assert [(b.heading, b.text) for b in extract_bytes(page.encode(), "power.page").blocks] == [
+        ("Battery", "It may turn off."),
+        ("Battery", "Charge it."),
+    ]
+    with pytest.raises(Unreadable, match="binary"):
+        extract_bytes(bytes(range(256)), "tool.xyz")
+    assert not any(map(kind_of, ("photo.jpg", "style.css", "app.po", "server.key", "prices.parquet")))

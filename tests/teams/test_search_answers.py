@@ -263,6 +263,8 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
             Listed("notes/ weasel", "", "", 1, 1, 1),
         ),
         ("notes 아래 md 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/ md", "", "", 1, 1, 1)),
+        ("how many weasel notes files are in the notes folder?", ["notes/c.md:3"], Listed("notes/*", "", "", 1, 1, 1)),
+        ("which files use the OtterPool class?", ["app.py:6"], Listed("", "OtterPool", "", 1, 1)),
         ("how many list 1.1 files are there?", ["LIST-1.1:1"], Listed("1.1", "", "", 1, 1)),
         ("How many badgers does the guide of dens list?", [], None),
         ("Which documents have to be read by otters?", [], None),
@@ -279,7 +281,7 @@ def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str
     (folder / "b.md").write_text("# Notes\n\nOne badgers' den.\n\nTwo badgers.\n")
     (folder / "notes" / "c.md").write_text("# Weasels\n\nUnlike otters, they climb.\n")
     (folder / "notes" / "weasel-den.md").write_text("A den.\n") if "안내" in question else None
-    (folder / "app.py").write_text("x = 1\n# TODO: otters\ny = 2\n# TODO: weasels\n# todos\n")
+    (folder / "app.py").write_text("x = 1\n# TODO: otters\ny = 2\n# TODO: weasels\n# todos\nOtterPool()\n")
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)
         hits = index.query(question)

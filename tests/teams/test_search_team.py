@@ -149,7 +149,7 @@ async def test_an_empty_workspace_is_said_plainly(tmp_path: Path) -> None:
 
 async def test_what_was_left_out_is_counted_and_a_named_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "lease.md").write_text(LEASE)
-    (tmp_path / "plan.bin").write_bytes(b"x")
+    (tmp_path / "plan.bin").write_bytes(bytes(range(256)))
     (tmp_path / "photo.txt").write_bytes(bytes(range(256)) * 40)
     with (tmp_path / "huge.md").open("wb") as file:
         file.truncate(21 * 1024 * 1024)
@@ -162,8 +162,8 @@ async def test_what_was_left_out_is_counted_and_a_named_file_that_cannot_be_read
     result = await search(tmp_path, "By how much may the deposit rise in broken.pdf and plan.bin?")
     assert {citation.path for citation in result.citations} == {"lease.md"}, "neither reports nor sessions are sources"
     left_out = dict(result.data["left_out"])
-    assert left_out.pop("ignored") >= 2 and left_out == {"binary": 1, "large": 1, "unreadable": 1}
-    assert "1 binary, 1 too large" in result.text and "1 unreadable" in result.text
+    assert left_out.pop("ignored") >= 2 and left_out == {"binary": 2, "large": 1, "unreadable": 1}
+    assert "2 binary, 1 too large" in result.text and "1 unreadable" in result.text
     assert "`broken.pdf` wasn't searched: broken PDF" in result.text
     assert "`plan.bin` wasn't searched" in result.data["brief"]["answer"]
 

@@ -36,7 +36,7 @@ from hitl_tui.teams.search.index_refresh import (
 from hitl_tui.teams.search.passage_search import SearchHits, ask, is_foreign, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
 
-VERSION = 17
+VERSION = 18
 WAIT_SECONDS = 60.0
 _T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes

@@ -35,6 +35,10 @@ _ANY_FILE = re.compile(r"\b(?:docs?|documents?|files?)\b|문서|파일", re.IGNO
 _WHOLE = re.compile(r"(?:folder|directory|총|전체|폴더|몇|개(?:인가요|예요|일까요)?)$", re.IGNORECASE)
 _ASKING = (_FILES, _MENTION, _COUNTS, _LISTS, _WHOLE)
 _LITERAL = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|[A-Z]+_[A-Z_]+)\b|[\"“`「]([^\"”`」\n]{2,60})[\"”`」]")
+_NAME_OF_CODE = re.compile(
+    r"\b((?:[A-Z][a-z]+){2,}|[a-z]+(?:_[a-z]+)+)(?:\(\))?\s?(?:class|function|method|exception|interface|클래스|함수|메서드|예외)"
+    r"|\b(?:class|function|method|exception|interface)\s((?:[A-Z][a-z]+){2,}|[a-z]+(?:_[a-z]+)+)\b"
+)
 _BEGINS = re.compile(
     r"\b(?:start|begin)(?:s|ing)? with [\"“`']?(?P<en>[^\s\"”`',?]{2,60})|(?P<ko>\S{1,60}?)[\"”`']?(?:으로|로) 시작",
     re.IGNORECASE,
@@ -109,6 +113,8 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         return Listing(below or _folder(db, question, pattern[0]), name=name if "*" in name else f"*{name}")
     if literal := _LITERAL.search(question):
         word = literal[1] or literal[0]
+    elif code := _NAME_OF_CODE.search(question):
+        word = code[1] or code[2]
     elif files and (mention := _MENTION.search(question)):
         names = {w: t for w, t in whole_words(question).items() if not any(e.match(w) for e in _ASKING)}
         folder = _folder(db, question, "")
@@ -125,8 +131,10 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         said = [word for word in said if not any(e.match(word) for e in _ASKING)]
         parts = _parts(db, folder)
         words = tuple(word for word in said if any(_letters(word) in _letters(path) for path in parts))
-        # A Korean word may say what the files are for; another one names them.
-        if any(word.isascii() for word in said if word not in words) or (said and not words):
+        # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone.
+        alike = bool(folder) and len({PurePosixPath(path).suffix for path in parts}) == 1
+        strange = any(word.isascii() for word in said if word not in words) or (said and not words)
+        if strange and not alike:
             return None
         return Listing(folder, name="*", parts=words) if words or _ANY_FILE.search(question) else None
     else:
