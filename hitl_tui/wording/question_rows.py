@@ -309,7 +309,9 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
     if question.kind is Kind.TODO and is_graph_input(subject.get("arguments") or {}):
         then = _("the graph runs, and you are asked again wherever it interrupts")
         if about.get("asks_first"):
-            then = _("the graph only computes until it asks you; nothing is sent or changed before your answer")
+            then = _(
+                "the graph computes, then asks you a second time; nothing is sent or changed before you answer that"
+            )
         yield labelled(_("then"), then, "$text-muted")
 
 

@@ -260,6 +260,6 @@ def test_a_graphs_start_says_that_it_asks_again_and_a_command_does_not() -> None
 
 def test_a_graph_that_only_computes_until_it_asks_says_so() -> None:
     starts = {"input": {"request": "ann"}, "programs": {"mail.py": "0" * 64}}
-    computes = "the graph only computes until it asks you; nothing is sent or changed before your answer"
+    computes = "the graph computes, then asks you a second time; nothing is sent or changed before you answer that"
     assert f"then: {computes}" in shown(question(starts, {"asks_first": True}, source="mail"))
-    assert not any("only computes" in row for row in shown(question(starts, {"asks_first": False}, source="mail")))
+    assert not any("a second time" in row for row in shown(question(starts, {"asks_first": False}, source="mail")))

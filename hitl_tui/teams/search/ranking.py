@@ -44,31 +44,31 @@ _NAMED = 0.7
 _LONG = 800
 _BEST = 3
 
-HEADINGS: Mapping[str, float] = {"words": 5.66, "share": 6.39, "heading_share": 0.82, "heading": 8.25}
+HEADINGS: Mapping[str, float] = {"words": 5.87, "share": 5.52, "heading_share": 0.08, "heading": 8.77}
 SENTENCES: Mapping[str, float] = {
-    "words": 3.25,
-    "share": 4.31,
-    "sentence_share": 2.71,
-    "heading_share": 1.25,
-    "sentence": 10.12,
-    "heading": 5.44,
-    "has_figure": 1.58,
-    "figure_in_sentence": 0.62,
-    "length": -0.75,
-    "code": -1.1,
-    "test": -1.13,
-    "changes": -0.82,
+    "words": 3.63,
+    "share": 3.91,
+    "sentence_share": 1.74,
+    "heading_share": 0.64,
+    "sentence": 9.62,
+    "heading": 5.51,
+    "has_figure": 1.39,
+    "figure_in_sentence": 0.5,
+    "length": -0.86,
+    "code": -1.39,
+    "test": -1.23,
+    "changes": -0.83,
 }
 CONFIDENCE: Mapping[str, float] = {
-    "weight": 0.3,
-    "stands_out": 0.29,
-    "words": 0.41,
-    "terms": 0.03,
-    "windows": 0.19,
-    "absent": -0.98,
+    "weight": 0.27,
+    "stands_out": 0.28,
+    "words": 0.63,
+    "terms": 0.04,
+    "windows": 0.2,
+    "absent": -1.09,
 }
-EVEN = -6.25
-USUAL = 6.1
+EVEN = -6.07
+USUAL = 5.8
 """What each part of a window weighs, and of what tells whether the three best answer; the log-odds where nothing does;
 and the weight of a window that doesn't answer."""
 
