@@ -219,8 +219,7 @@ class CommandContext:
         )
         planned = {todo.id for todo in self.snapshot.todos}
         view = await self.session.writer.decide(decision)
-        about = {"todo_id": question.todo_id, "request_id": question.id, "kind": question.kind.value}
-        data: dict[str, object] = {**about, "verdict": verdict.value}
+        data: dict[str, object] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
         if action:
             data["action"] = action
         if view.resolution.outcome is Outcome.PENDING:

@@ -132,8 +132,11 @@ class DecisionFlow:
     async def carry_out(self, handle: SessionHandle, decision: Decision) -> CommandResult:
         """Carry out what may be a decision, and keep what it was about: it can be taken back."""
         async with self._turn:
+            proposed = {q.id for q in handle.session.snapshot.questions if q.kind is Kind.PROPOSAL}
             result = await decision()
-            self.remember(handle, result)
+            refused = result.data.get("verdict") == Verdict.REJECT.value
+            if not (refused and result.data.get("request_id") in proposed):  # which changed nothing
+                self.remember(handle, result)
         return result
 
     async def settled(self) -> None:
@@ -149,10 +152,8 @@ class DecisionFlow:
         return self._decided[handle.session.id, handle.session.snapshot.branch]
 
     def remember(self, handle: SessionHandle, result: CommandResult) -> None:
-        """Keep what was decided about: it can be taken back. A proposal that was rejected changed nothing."""
+        """Keep what was decided about: it can be taken back."""
         data = result.data
-        if data.get("kind") == Kind.PROPOSAL.value and data.get("verdict") == Verdict.REJECT.value:
-            return
         if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
             self.decided(handle).extend(map(str, ids))
