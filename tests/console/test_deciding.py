@@ -296,7 +296,7 @@ async def test_restore_says_what_happens_and_asks_again(tmp_path: Path) -> None:
 
 
 async def test_words_become_a_proposal(tmp_path: Path) -> None:
-    async with console(tmp_path, EXAMPLE, query="보증금 증액 상한") as c:
+    async with console(tmp_path, EXAMPLE, query="강남구 아파트 시세 조회") as c:
         await c.asked()
         await c.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
         await c.asked(2)

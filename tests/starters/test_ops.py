@@ -43,7 +43,9 @@ def test_approving_everything_deletes_what_the_preview_named(tmp_path: Path) -> 
     assert "- `clean-logs`: deleted 14 files in `web-1/var/log/nginx`\n" in answer
     # Sizes are the file system's own, so only what holds everywhere is said of them.
     assert re.search(
-        r"- `verify`: compared with `measure`\n  - `web-1/var/log/nginx`: \S+ before, \S+ now: .+ less\n", answer
+        r"- `verify`: compared with `measure`\n  - total \S+ MB, below 3\.5 MB as expected\n"
+        r"  - `web-1/var/log/nginx`: \S+ before, \S+ now: .+ less\n",
+        answer,
     )
     assert re.search(r"unchanged: .*`web-1/var/log/audit` \(\S+\).*`web-1/srv/data` \(\S+\)", answer)
     assert "runbook.md:3" in answer and "never touch audit logs" in answer, "the rules that were asked for"
