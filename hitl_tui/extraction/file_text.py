@@ -15,6 +15,7 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from hitl_tui.core.messages import Message
@@ -140,7 +141,6 @@ _UNREAD = frozenset(
 )
 """Endings of what has no prose, holds secrets, or is a table, which is asked another way."""
 _MEDIA = ("image/", "audio/", "video/", "font/")
-_TYPES = mimetypes.MimeTypes()
 _MARKUP = re.compile(r"\s*<(?:\?xml|!doctype|!--|[a-z][\w:-]*[\s>])", re.IGNORECASE)
 _MARKED = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "xhtml": "html", "rst": "rst", "csv": "csv"}
 _PACKED = frozenset({"pdf", "docx", "pptx"})
@@ -161,8 +161,13 @@ def kind_of(name: str) -> str:
         return _MARKED.get(last, last)
     if _MANUAL.match(last):
         return "man"
-    media = (_TYPES.guess_type(f"x.{last}")[0] or "").startswith(_MEDIA)
-    return "" if media or last in _UNREAD else "text"
+    return "" if last in _UNREAD or _is_media(last) else "text"
+
+
+@lru_cache(1_000)
+def _is_media(ending: str) -> bool:
+    """Whether an ending is one of pictures, sound, video or fonts, wherever this runs."""
+    return (mimetypes.MimeTypes().guess_type(f"x.{ending}")[0] or "").startswith(_MEDIA)
 
 
 MAX_BYTES = 20 * 1024 * 1024

@@ -36,7 +36,7 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 """What asks for a figure or a date."""
-_CODE = {".py", ".js", ".ts", ".c", ".h", ".sh", ".json", ".toml", ".yaml", ".yml", ".cfg", ".conf", ".ini", ".po"}
+_CODE = {".py", ".js", ".ts", ".c", ".h", ".sh", ".json", ".toml", ".yaml", ".yml", ".cfg", ".conf", ".ini"}
 _MEANT, _MEANT_EVEN = 25.0, -9.0
 """What it counts, where no word of a question stands there, how like it the best sentence is."""
 _NAMED = 0.7
