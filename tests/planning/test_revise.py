@@ -500,3 +500,38 @@ async def test_a_step_is_never_moved_before_or_after_itself(text: str) -> None:
     query = "run backup-database target=db, then run list-files"
     with pytest.raises(BadInput, match="The plan has 001 there already"):
         await revised(text, query)
+
+
+DUPLICATES = {
+    name: CommandFacts(name, description)
+    for name, description in {
+        "count-duplicates": "Count the duplicate records. (중복 레코드 세기)",
+        "delete-duplicates": "Delete the duplicate records. (중복 레코드 삭제)",
+        "verify-what-is-left": "Show the records left, checked. (남은 레코드 확인)",
+    }.items()
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "kinds"),
+    [
+        ("now delete the duplicate records and verify what is left", ["add", "add"]),
+        ("이제 중복 레코드를 삭제하고 남은 레코드를 확인해줘", ["add", "add"]),
+        ("delete the duplicates now", ["add"]),
+    ],
+)
+async def test_a_verb_with_the_object_of_a_command_calls_it_and_removes_no_step(
+    monkeypatch: pytest.MonkeyPatch, text: str, kinds: list[str]
+) -> None:
+    monkeypatch.setattr("planning_support.COMMANDS", DUPLICATES)
+    query, planner = "count the duplicates, delete the duplicates, verify what is left", RulePlanner(DUPLICATES)
+    first = PlanningAgent(agents(), planner)
+    todos = first.convert_with_strategy((await first.create_execution_plan(query)).plan)
+    statuses = (Status.COMPLETED, Status.SKIPPED, Status.SKIPPED)
+    todos = [replace(todo, status=status) for todo, status in zip(todos, statuses, strict=True)]
+    proposed = await planner.revise(text, CurrentPlan(query, todos, agents()))
+    assert ["add" if isinstance(change, AddStep) else change["kind"] for change in proposed.changes] == kinds
+    assert "skipped" not in proposed.reason
+    assert [bool(change.step.dependencies) for change in proposed.changes if isinstance(change, AddStep)][1:] == [
+        True for _ in kinds[1:]
+    ], "one command comes after the other, as it is said"

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from types import MappingProxyType
 
 from hitl_tui.planning.rule_planner.calls import spoken_name
 from hitl_tui.planning.rule_planner.query_reader import WORD, report_subject, terms_of
@@ -92,16 +93,22 @@ class _Mark:
     after: bool = False
 
 
-def edits_in(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) -> list[Edit]:
+def edits_in(
+    sentence: str,
+    commands: Mapping[str, frozenset[str]],
+    rules: Rules,
+    deeds: Mapping[str, frozenset[str]] = MappingProxyType({}),
+) -> list[Edit]:
     """Return what a sentence wants of the steps it names, in order.
 
     Args:
         sentence: a person's words.
         commands: the names of what can be called, with what the words mean that name a step of the plan, too.
         rules: the words for steps and operations.
+        deeds: what each of those that the plan calls says of itself.
     """
     found: list[Edit] = []
-    marks = _marks(sentence, commands, rules)
+    marks = _marks(sentence, commands, rules, deeds)
     parts = [part for whole in _parts(marks) for part in _apart_from_anchors(sentence, whole, rules)]
     for index, part in enumerate(parts):
         start = parts[index - 1][-1].place[1] if index and _follows(parts[index - 1]) else part[0].place[0]
@@ -195,7 +202,9 @@ def _subject(sentence: str, place: Span, marks: Sequence[Span], rules: Rules) ->
     return " ".join([*words[:-1], rules.lexicon.bare(words[-1])])[:_LONGEST]
 
 
-def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) -> list[_Mark]:
+def _marks(
+    sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules, deeds: Mapping[str, frozenset[str]]
+) -> list[_Mark]:
     """Return the names of steps in a sentence and the words for operations, in order."""
     revise = rules.revise
     actions = [
@@ -226,22 +235,27 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules) 
             continue
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
     named += [_Mark(m.span(), Named(everything=True)) for m in revise.everything.finditer(sentence)]
-    # A word that names a step isn't what is to be done, next to what says where that goes, or what names it, too.
+    # A word that names a step isn't what is to be done next to what says where that goes; nor is a command's verb.
     places = [mark for mark in actions if mark.kind in RELATIONS or mark.level]
 
     def names(mark: _Mark) -> bool:
-        step = next((one for one in named if overlaps(mark.place, [one.place])), None)
-        if step is None:
-            return False
-        same = [one for one in named if one.named == step.named and one is not step]
-        if mark.kind != Operation.REMOVE or any(rules.lexicon.is_verb(sentence[slice(*one.place)]) for one in same):
-            same = []
-        return any(len(_between(sentence, mark, one)) <= _NEAR for one in (*places, *same))
+        named_too = any(overlaps(mark.place, [one.place]) for one in named)
+        return named_too and any(len(_between(sentence, mark, one)) <= _NEAR for one in places)
 
-    actions = [mark for mark in actions if mark in places or not names(mark)]
+    calls = [mark for mark in actions if mark.kind == Operation.REMOVE and _calls(sentence, mark.place, deeds, rules)]
+    actions = [mark for mark in actions if mark in places or not (mark in calls or names(mark))]
     starts = {mark.place[0] for mark in (*actions, *kinds, *named)}
     named += [mark for mark in kinds if _stands_alone(sentence, mark.place, starts, rules)]
     return sorted([*_apart(actions), *_apart(named)], key=lambda mark: mark.place)
+
+
+def _calls(sentence: str, place: Span, deeds: Mapping[str, frozenset[str]], rules: Rules) -> bool:
+    """Whether a verb stands with the object of a command that does so: "delete the records"."""
+    verb, lexicon = sentence[slice(*place)], rules.lexicon
+    rest = sentence[place[1] :] if verb.isascii() else " ".join(reversed(sentence[: place[0]].split()))
+    words = (lexicon.concepts(word) for match in WORD.finditer(rest) if (word := lexicon.plain(match.group())))
+    meant, deed = next(words, frozenset[str]()), lexicon.meant(verb) & lexicon.verbs
+    return any(deed & said and meant & (said - deed) for said in deeds.values())
 
 
 def _deed_on(sentence: str, place: Span, actions: Sequence[_Mark], rules: Rules) -> frozenset[str]:

@@ -16,6 +16,7 @@ from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Status, Superv
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
+from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.draft import Draft
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in
@@ -72,8 +73,10 @@ def changed(scene: Scene) -> Proposed:
         raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
     planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
     words = {name: rules.lexicon.meant(name) if name in planned else frozenset[str]() for name in scene.commands}
+    deeds = {name: rules.lexicon.vocabulary(scene.commands[name]) for name in planned}
     revision, at = _Revision(replace(scene, text=text), file), 0
-    sentences = [_Sentence(s, edits_in(s, words, rules), scene) for s in rules.revise.sentence.split(text) if s.strip()]
+    said = (one for one in rules.revise.sentence.split(text) if one.strip())
+    sentences = [_Sentence(one, edits_in(one, words, rules, deeds), scene) for one in said]
     for one in sentences:
         revision.give_inputs(one)
     rest = "\n".join(one.rest for one in sentences)
@@ -346,7 +349,9 @@ class _Revision:
             return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
         last = [t.id for t in self.draft.staying if t.id not in self.draft.new][-1:] if drawn else []
-        self._append(run_step(call, self.scene.language, self.scene.rules), said, said.after or last)
+        ran = [key for key, new in self.draft.new.items() if new.step.agent == COMMANDS and not call.facts.own]
+        ahead = [] if said.strategy is Strategy.PARALLEL else ran[-1:]
+        self._append(run_step(call, self.scene.language, self.scene.rules), said, said.after or last or ahead)
 
     def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is.
