@@ -24,6 +24,10 @@ _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![
 _MAX_TABLES = 200
 _COMPARED = 2
 """Tables whose columns are compared in meaning with what is left of a question."""
+_TOLD = 15
+"""Columns that a table is told by."""
+_SUBJECT = 2.0
+"""What it weighs that a whole question is near to what a table is of."""
 ENOUGH = 0.55
 """Score from which a question that isn't understood is told what the nearest table has."""
 NEAR = 1.0
@@ -136,11 +140,15 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         continued = _continued(question, before, known)
         if continued is not None:
             return Answer(continued, why="" if continued.sure else "unsure")
-    candidates = [Reader(question, table, bool(named)).read()[0] for table in (named or known.tables)[:_MAX_TABLES]]
+    tables = (named or known.tables)[:_MAX_TABLES]
+    candidates = [Reader(question, table, bool(named)).read()[0] for table in tables]
+    subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
+    candidates = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in candidates]
     ranked = _ranked(candidates, named=bool(named))
     if ranked and ranked[0].unknown and (named or ranked[0].own or re.search("[가-힣]", question)):
         near = ranked if named or ranked[0].own else _by_meaning(question, ranked)
         again = [_by_meaning_too(question, one, bool(named)) for one in near[:_COMPARED]]
+        again = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in again]
         ranked = _ranked([*again, *(one for one in ranked if one not in near[:_COMPARED])], named=bool(named))
     ranked, versions = _newest(question, ranked) if ranked and not named else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
@@ -168,6 +176,16 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
     return Answer(best, unread=known.unread, versions=versions)
+
+
+def _subjects(question: str, tables: Sequence[Table]) -> dict[str, float]:
+    """Return by how much a table is nearer in meaning to the whole question than tables are in general."""
+    called = [" ".join(words_of(table.stem)) for table in tables]
+    told = [f"{name}: {', '.join(' '.join(words_of(c.name)) for c in t.columns[:_TOLD])}" for name, t in zip(called, tables, strict=True)]
+    likes = likenesses(question, [*called, *told])
+    both = [likes[n] + likes[n + len(tables)] for n in range(len(tables))]
+    usual = sum(both) / len(both)
+    return {table.name: _SUBJECT * max(0.0, like - usual) for table, like in zip(tables, both, strict=True)}
 
 
 def _by_meaning_too(question: str, one: Mapped, named: bool) -> Mapped:

@@ -30,6 +30,8 @@ SMALL = 64_000_000
 """Bytes of a text that is read into memory rather than once for each query."""
 MAX_CELLS = 4_000_000
 """Cells of a sheet, or of a text that isn't UTF-8, that are taken."""
+BETWEEN_SHEETS = "*"
+"""Stands between the names of sheets that are one table; none of them may have it."""
 NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-", "–", ".", "..", "?")
 DAY_FIRST = ("%d/%m/%y", "%d/%m/%Y", "%d/%m/%Y %H:%M")
 MONTH_FIRST = ("%m/%d/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
@@ -250,7 +252,23 @@ def _workbook(file: TableFile) -> Any:
 
 
 def _sheet_rows(file: TableFile, sheet: str) -> Iterator[list[str]]:
-    """Yield the rows of a sheet as texts, from its header on: the first row with as many texts as most rows have.
+    """Yield the rows of a sheet as texts, from its header on; of several in one, each row with the name of its sheet.
+
+    Raises:
+        TableError: a cell can't be read.
+    """
+    names = sheet.split(BETWEEN_SHEETS)
+    if len(names) == 1:
+        yield from _rows_of_sheet(file, sheet)
+        return
+    for n, name in enumerate(names):
+        header, *rows = _rows_of_sheet(file, name)
+        yield from [] if n else [[*header, "sheet"]]
+        yield from ([*row, *[""] * (len(header) - len(row)), name] for row in rows)
+
+
+def _rows_of_sheet(file: TableFile, sheet: str) -> Iterator[list[str]]:
+    """Yield the rows of one sheet: its header is the first row with as many texts as most rows have.
 
     Raises:
         TableError: a cell can't be read.
@@ -265,7 +283,15 @@ def _sheet_rows(file: TableFile, sheet: str) -> Iterator[list[str]]:
     width = [sum(cell != "" for cell in row) for row in rows[:50]]
     usual = sorted(width)[len(width) // 2] if width else 0
     start = next((n for n, filled in enumerate(width) if filled >= max(2, usual)), len(rows))
+    while len(rows) > start + 1 and _is_remark(rows[-1]):
+        rows.pop()
     yield from rows[start:]
+
+
+def _is_remark(row: Sequence[str]) -> bool:
+    """Whether a row below a table has few cells, and none of them a figure."""
+    filled = [cell for cell in row if cell]
+    return 2 * len(filled) < len(row) and not any(character.isdigit() for cell in filled for character in cell)
 
 
 def _cell(value: object) -> str:

@@ -39,7 +39,7 @@ _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
-ALIKE_VALUE = 0.6
+ALIKE_VALUE, ALIKE_APART = 0.5, 0.78
 """How near a word and a value have to be, and the nearer the less apart from the next."""
 _CLEAR = 0.25
 _FEW_VALUES = 40
@@ -238,6 +238,7 @@ def _wholes(
     if any(b.start - a.end > 3 for a, b in pairwise(said)):
         return []
     terms = list(phrases([forms_of(token) for token in said]))
+    terms += [term[:-1] for term in terms if term.endswith("an") and len(term) > 5]  # "South Korean" is of South Korea
     known = lexicon()
     likes = {term: near for term in terms for near in known.alike.get(term, ())}
     for term in terms:
@@ -276,7 +277,8 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
     known = lexicon()
     for form in (*token.forms, *((token.unit,) if token.unit else ())):
         other = [t for t in known.alike.get(form, ()) if len(t) > 2 and t.isascii() != form.isascii()]
-        names = [form, lemma(form), *other]
+        stems = [word for word in (f"{form}n", form.removesuffix("n")) if token.text[:1].isupper() and len(form) > 4]
+        names = [form, lemma(form), *other, *stems]
         for name in names:
             columns = index.words.get(lemma(name), {})
             if name in other and name not in known.places:  # of names that are each another one, none is translated
@@ -342,7 +344,7 @@ def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:
     small = (c for c in made.table.columns if c.kind == "text" and 1 < c.distinct <= _FEW_VALUES)
     values = {value: c.name for c in small for value in c.items or c.values if value.isascii() != bare.isascii()}
     near, apart, best = _nearest(like | dict(zip(values, likenesses(bare, list(values)), strict=True)))
-    if best in values and near >= ALIKE_VALUE and near + 2 * apart >= 1:
+    if best in values and near >= ALIKE_VALUE and near + 2 * apart >= ALIKE_APART:
         made.values.append(ValueLink(n, n, values[best], (best,), True))
         made.guessed[n] = best
 

@@ -15,8 +15,9 @@ from functools import cached_property
 from itertools import product
 from math import prod
 
+from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.links import NAMES, Links, ValueLink, forms_of, label_of, links
+from hitl_tui.tables.links import NAMES, Links, ValueLink, bare_form, forms_of, label_of, links, names_of
 from hitl_tui.tables.moments import QUARTER, periods
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
 from hitl_tui.tables.query import Filter, TableQuery
@@ -75,6 +76,10 @@ _FEW_CALLED = 3
 """Rows that a word of a name may mean."""
 _SHOWN_COLUMNS = 6
 """Columns of a row that has no name which say which one it is."""
+_MEANT, _MEANT_APART = 0.3, 0.1
+"""How near in meaning a question has to be to a column of figures, and by how much nearer than to the next."""
+_FAR_APART, _NEAR_BY, _MOST_NEAR = 0.35, 0.3, 0.8
+"""From where on a word is near to what a table is of, how much nearer means it, and how much of it is said so."""
 _FAR = 200
 """Years from those of a table by which a number isn't one of them."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
@@ -127,7 +132,13 @@ _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "�
 _COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
 """The name of a race: its distance."""
 _MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
+_AFTERWORD = re.compile(r"(?<=\?)\s+(?:\S+\s+){0,5}\S+[.!]?\s*$")
+"""A few words after the question, that say again what it asks."""
 _NO_SIGN = ("not", "between")
+_COUNTED_IN = frozenset(("명", "개", "건", "대", "곳", "채", "마리", "권", "회", "가구", "세대", "persons", "people", "count"))
+"""Units of what is counted."""
+_NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=[A-Z]))", re.I)
+"""How names of columns begin that hold how many of something there are."""
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
 
@@ -212,7 +223,9 @@ class Reader:
 
     def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
         self.named = named
+        self.by_meaning = by_meaning
         self.text = parted(_without_files(question, table) if named else question)
+        self.text = _AFTERWORD.sub(lambda said: BLANK * len(said.group()), self.text)
         self.korean = re.search("[가-힣]", question) is not None
         self.tokens = tokens(self.text)
         self.pair = self._asked_pair(table)
@@ -471,7 +484,7 @@ class Reader:
         columns = [c for c in self.table.columns if c.name not in self._paired]
         numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
         numbers = [c for c in numbers if not self.table.numbers_rows(c.name)]
-        return [c for c in numbers if not set(words_of(c.name)) & _IDS and not re.fullmatch(r"column\d+", c.name)]
+        return [c for c in numbers if (_NUMBER_OF.match(c.name) or not set(words_of(c.name)) & _IDS) and not re.fullmatch(r"column\d+", c.name)]
 
     def _are_rows(self, name: str) -> bool:
         """Whether rows are counted, and a column is called as one of them: the flight in flights.csv is its number."""
@@ -491,7 +504,29 @@ class Reader:
             paid = [c.name for c in numbers if self._in_money(c.name) and self.additive(c.name)]
             if len(paid) == 1:
                 return paid[0]
-        return next((c.name for word in _TOTALS for c in numbers if key_of(c.bare_name) == word), "")
+        whole = (c.name for word in _TOTALS for c in numbers if key_of(c.bare_name) == word)
+        return next(whole, "") or (self._meant_measure if self.by_meaning else "")
+
+    @cached_property
+    def _meant_measure(self) -> str:
+        """The column of figures that the whole question is nearest to in meaning, if one is clearly so."""
+        names = {" ".join(words_of(c.name)): c.name for c in self.figures()}
+        called = " ".join(words_of(self.table.stem))
+        if len(names) < 2:
+            return ""
+        likes = likenesses(self.text, [*names, *(f"{called} {name}" for name in names)])
+        both = sorted(zip(map(sum, zip(likes, likes[len(names) :], strict=False)), names, strict=True), reverse=True)
+        (best, name), (next_, _) = both[:2]
+        return names[name] if best >= _MEANT and best - next_ >= _MEANT_APART else ""
+
+    @cached_property
+    def _near(self) -> dict[int, float]:
+        """How near words are in meaning to what the table, or a column of it, is called."""
+        if not self.by_meaning:
+            return {}
+        names = list(names_of(self.table))
+        words = {n: bare_form(token) for n, token in enumerate(self.tokens) if token.kind == "word" and not token.filler}
+        return {n: max(likenesses(word, names), default=0.0) for n, word in words.items() if word}
 
     @cached_property
     def lasting(self) -> bool:
@@ -514,6 +549,10 @@ class Reader:
     def _is_quantity(self, name: str) -> bool:
         """Whether a column says how many of something a row is about, not what each of them costs."""
         words = set(words_of(name))
+        rest = words_of(name)[1:] if _NUMBER_OF.match(name) else ()
+        spoken = [form for token in self.tokens if token.kind == "word" for form in token.forms]
+        if any(likeness(form, word) >= _LIKELY for word in rest for form in (*words_of(self.table.stem), *spoken)):
+            return not words & lexicon().each_of
         costs = lexicon().each_of | lexicon().money | lexicon().alike["price"]
         return bool(words & lexicon().quantities) and not words & costs - {"unit"}
 
@@ -528,6 +567,9 @@ class Reader:
         dated = [c for c in self.table.columns if c.kind == "date" and c.distinct > 1]
         dated += [c for c in self.table.columns if c.years]
         return next((c for c in dated if c.name in self.said), next(iter(dated), None))
+
+    def is_date(self, name: str) -> bool:
+        return self.column(name).kind == "date"
 
     def is_time(self, name: str) -> bool:
         column = self.table.column(name)
@@ -546,7 +588,29 @@ class Reader:
             return True
         summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
         spoken = {form for token in self.tokens for form in token.forms}
-        return any(word in known or word + "s" in known for word in words) or bool(spoken & summed)
+        if any(word in known or word + "s" in known for word in words) or bool(spoken & summed):
+            return True
+        return not each and self._counts_things(name)
+
+    def _counts_things(self, name: str) -> bool:
+        """Whether whole numbers are of things: the question asks for the most of them, or the name or unit says so."""
+        column = self.column(name)
+        if not (column.whole and column.low >= 0) or column.years or self.flag(name) or column.unit in UNITS_OF_TIME:
+            return False
+        words = words_of(name)
+        things = len(words) == 1 and name.isascii() and name.casefold().endswith("s") and words[0] != name.casefold()
+        only = things and len(self.figures()) == 1
+        if column.unit in _COUNTED_IN or _NUMBER_OF.match(name) or only:
+            return True
+        if name not in self.said or set(words_of(name)) & _RATES:
+            return False
+        ends = [end for span in ("top", "bottom") for _, end in self.operations.get(span, ())]
+        after = (n for n, token in enumerate(self.tokens) if any(0 <= token.start - end <= 1 for end in ends))
+        return not self.korean and _MANY.search(self.text) is not None and any(self._in_phrase(n, name) for n in after)
+
+    def _in_phrase(self, n: int, name: str) -> bool:
+        """Whether a column is named by a word or the next one."""
+        return bool(self.said[name].tokens & {n, n + 1})
 
     def unique(self, name: str) -> bool:
         """Whether each row has another value."""
@@ -588,7 +652,7 @@ class Reader:
         for places, rivals in spans:
             rated = sorted(((self._fitness(link), link) for link in rivals), key=lambda one: -one[0])
             best = rated[0][0]
-            named = self._is_name(rated[0][1], places)
+            named = self._is_name(rated[0][1], places) or self._only_contains(rated[0][1])
             kept: list[tuple[float, ValueLink | None]] = [] if named else [(fit - best, one) for fit, one in rated]
             options.append(kept[:_CHOICES] + ([(0.0, None)] if named else []))
         for chosen in list(product(*options))[:_MOST_READINGS]:
@@ -654,6 +718,10 @@ class Reader:
         if other and not spoken & {key_of(value) for value in link.values}:
             return True
         return any(key_of(name) in spoken or words_of(name) == (self.tokens[n].forms[-1],) for name in names)
+
+    def _only_contains(self, link: ValueLink) -> bool:
+        """Whether most or least is asked for, and a common word only stands within some text: it limits nothing."""
+        return self.superlative and not link.whole and self.tokens[link.first].text.islower()
 
     def _negated(self, one: Filter) -> Filter:
         at = self.text.find(one.said.split()[0])
@@ -950,7 +1018,7 @@ class Reader:
         if measure and len(likely) == 2 and measure == likely[0]:
             query = replace(base, shape="change", measure=measure, other=likely[1], aggregate="sum")
             yield self._reading(query, used, "change", "how_much", "sum")
-        default = "" if measure else self.default_measure()
+        default = "" if measure else self.quantity() or self.default_measure()
         figure = measure or default
         for column, part, ends, rest in self._ends(base.filters) if figure else ():
             query = replace(
@@ -958,7 +1026,7 @@ class Reader:
                 filters=rest, ends=ends,
             )  # fmt: skip
             done = ("change", "share", self.aggregate, "how_much")
-            yield self._reading(query, used, *done, assumes=0.3 * bool(default))
+            yield self._reading(query, used, *done, assumes=0.3 * bool(default and not self.quantity()))
 
     def _ends(
         self, filters: Sequence[Filter]
@@ -1044,7 +1112,9 @@ class Reader:
     @cached_property
     def _carried(self) -> str:
         """The figure that rows carry which stand for several: how many they are, or what each of them is for."""
-        figure = self._count or (self.default_measure() if self._one_each else "")
+        only = [c.name for c in self.figures()]
+        one = self._one_each or (len(only) == 1 and self._counts_things(only[0]))
+        figure = self._count or (self.default_measure() if one else "")
         return figure if figure and self.additive(figure) else ""
 
     def _place_columns(self) -> list[Column]:
@@ -1062,6 +1132,14 @@ class Reader:
             if (0 < start - token.end <= 2 if self.korean else 0 < token.start - end <= 1)
         )
         return any(self.links.named.get(n, 0.0) >= 0.8 and not self.links.columns[n] for n in beside)
+
+    @cached_property
+    def _led(self) -> frozenset[str]:
+        """The columns of figures that the word for most or least means itself: the oldest have an age."""
+        spans = [span for name in ("top", "bottom") for span in self.operations.get(name, ())]
+        led = (n for n, token in enumerate(self.tokens) for a, b in spans if token.start < b and a < token.end)
+        names = (name for n in led for name in self.links.columns[n])
+        return frozenset(name for name in names if self.column(name).kind == "number")
 
     @property
     def _superlative_at(self) -> int:
@@ -1131,7 +1209,7 @@ class Reader:
             figure = measure or default
             if not figure or figure == entity:
                 continue
-            assumes = unsaid + 0.4 * bool(default)
+            assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(self._led and figure not in self._led)
             shown = [entity or (label.name if label else ""), figure]
             shown += [name for name, one in self.said.items() if one.likely >= _NAMED and name not in shown]
             when = self.time_column()
@@ -1147,7 +1225,7 @@ class Reader:
                 limit=limit,
             )  # fmt: skip
             both = groups and grouped.aggregate == "sum" and not self.has("sum")
-            if groups and not (one_each and both):
+            if groups and not (one_each and both) and not self.is_date(figure):
                 unclear = assumes + (0.0 if self.aggregate or self.additive(figure) else 0.25)
                 also = ("count",) if figure == many or (measure and grouped.aggregate == "sum") else ()
                 reading = self._reading(
@@ -1173,6 +1251,9 @@ class Reader:
         if _FAST.search(self.text) and not {*words_of(measure)} & _SPEEDS:
             timed = self._lasts(measure) or {*words_of(measure)} & _TIMED or _COURSE.fullmatch(measure)
             least = bool(timed) != least
+        lost = lexicon().lost
+        if measure and self.column(measure).low < 0 and lost.search(self.text) and not lost.search(measure):
+            least = not least
         return "asc" if least else "desc"
 
     @property
@@ -1304,6 +1385,10 @@ class Reader:
         rows = [one.tokens for name, one in self.said.items() if self.unique(name) and self.column(name).kind == "text"]
         if not self.has("distinct"):
             alone = (0.25 if measure and measure not in taken else 0.0) + _COUNTS_ONE * self._keyed(filters)
+            if others := "" if measure else self._of_others:
+                query = replace(base, aggregate="sum", measure=others)
+                yield self._reading(query, used, "count", "sum", "how_much", assumes=0.3)
+                alone += 0.6
             yield self._reading(replace(base, aggregate="count"), used.union(*rows), "count", "sum", assumes=alone)
             summed = measure or ("" if self._named_rows(used) else self.quantity())
             if summed and summed not in taken and (self.has("sum") or self.additive(summed) or self._counted(summed)):
@@ -1319,8 +1404,20 @@ class Reader:
                 yield self._reading(replace(base, aggregate="count", filters=(full,)), used, "count")
             if 1 < column.distinct < 0.9 * column.filled and (column.kind == "text" or self.has("distinct")):
                 unclear = 0.0 if self.has("distinct") else 0.2 + 0.3 * bool(self.links.named or filters)
+                unclear -= 0.3 * bool({*words_of(name)} & _IDS)  # different orders have different numbers
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self._reading(query, used, "count", "distinct", assumes=unclear)
+
+    @cached_property
+    def _of_others(self) -> str:
+        """The one figure of a table whose rows the question names, where what is counted isn't these rows."""
+        ends = [end for _, end in self.operations.get("count", ())]
+        counted = [n for n, token in enumerate(self.tokens) if any(0 <= token.start - end <= 1 for end in ends)]
+        rows = {n for n, likely in self.links.named.items() if likely >= 0.9}
+        known = any(n in rows or self.links.columns[n] or self.tokens[n].filler for n in counted)
+        known |= any(v.first <= n <= v.last for n in counted for v in self.links.values)
+        figures = [c for c in self.figures() if c.whole and c.low >= 0]
+        return figures[0].name if counted and rows and not known and len(figures) == 1 and not self.korean else ""
 
     def _limits_another(self, figure: str) -> bool:
         """Whether a column of yes and no is named beside another figure: "the average wage of union members"."""
@@ -1528,9 +1625,11 @@ class Reader:
             elif self._goes_with(n, reading.used):
                 weights[n] = -0.15 * says
             else:
+                counted = any(0 <= token.start - end <= 1 for _, end in self.operations.get("count", ()))
+                if not counted and not token.text[0].isupper():
+                    says *= 1 - min(_MOST_NEAR, max(0.0, (self._near.get(n, 0.0) - _FAR_APART) / _NEAR_BY))
                 unknown.append(token.text.strip())
                 strange = max(strange, says)
-                counted = any(0 <= token.start - end <= 1 for _, end in self.operations.get("count", ()))
                 weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)
         negated = any(
@@ -1551,10 +1650,15 @@ class Reader:
         explained += 0.6 * len(reading.done & set(self.operations))
         read = sorted((n, word) for n, word in self.links.guessed.items() if n in reading.used or n in self.links.named)
         guessed = tuple((self.tokens[n].text, word) for n, word in read)
+        if self.by_meaning and reading.query.measure not in ("", *self.said) and "_meant_measure" in self.__dict__:
+            guessed += ((" ".join(unknown) or "…", reading.query.measure),) * (
+                reading.query.measure == self._meant_measure
+            )
         if reading.query.measure in self.said:
             explained += 0.1 * min(3.0, self.said[reading.query.measure].coverage)
             explained += 0.3 * (self._in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
         score = (5.0 if self.named else 0.0) + explained - 1.2 * left - reading.assumes
+        score += 0.3 * self._is_kind_of_another(reading.query.measure)
         score -= 0.3 * len(guessed) + (1.5 if missing else 0.0) + 0.6 * self._rather_named(reading.query.measure)
         if not (own or reading.query.filters or self.links.named):
             score -= 1.0
@@ -1619,6 +1723,12 @@ class Reader:
             and name in names
             and self._in_money(name) == self._in_money(query.measure)
         )
+
+    def _is_kind_of_another(self, measure: str) -> bool:
+        """Whether a figure is named right before another one: "bike thefts" are those of Bike, not of Theft."""
+        mine = self.said[measure].tokens if measure in self.said else frozenset()
+        others = [one.tokens for name, one in self.said.items() if name != measure and self.column(name).kind == "number"]
+        return any(n + 1 in tokens for n in mine for tokens in others if not tokens & mine)
 
     def _rather_named(self, measure: str) -> bool:
         """Whether a figure is only guessed, and another one is called by its name."""

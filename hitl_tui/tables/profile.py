@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.messages import Message
 from hitl_tui.tables.engine import (
+    BETWEEN_SHEETS,
     DATE_FORMATS,
     DAY_FIRST,
     MONTH_FIRST,
@@ -40,8 +41,9 @@ SOURCE = "{source}"
 _LINK = re.compile(r"https?://")
 UNITS_OF_TIME = ("s", "min", "h")
 _SIGNS = ("₩", "$", "€", "£", "원")
-_FIGURES = 8
-"""What is counted of each column by which its kind is judged."""
+_FIGURES = 9
+"""What is counted of each column by which its kind is judged: filled, numbers, dates, codes, decimals, commas that part
+no thousands, months first, in money, lasting."""
 _LIST = re.compile(r"(?:VARCHAR|[A-Z]*INT|INTEGER|DOUBLE|FLOAT|BOOLEAN)\[\]")
 """Kinds of lists that are one text: their values with commas."""
 _SEPARATOR = re.compile(r"[,;|]")
@@ -81,6 +83,7 @@ class Column:
         low, high: of numbers; of dates the years.
         first_month, last_month: of dates, the months of the first and the last one.
         decimals: of numbers, how many decimals all of them are written with; 0 where they differ.
+        whole: its numbers are whole ones.
         money: its cells, or its name, have a sign of a currency.
         values: different texts, the most frequent first; empty where there are too many.
         items: what the lists in its cells are made of; empty where a cell is one value.
@@ -98,6 +101,7 @@ class Column:
     last_month: int = 0
     decimals: int = 0
     money: bool = False
+    whole: bool = False
     items: frozenset[str] = frozenset()
 
     @property
@@ -166,7 +170,8 @@ class Table:
     @property
     def name(self) -> str:
         """The path, with the sheet where there is one."""
-        return f"{self.file.path}[{self.sheet}]" if self.sheet else self.file.path
+        sheets = self.sheet.replace(BETWEEN_SHEETS, ", ")
+        return f"{self.file.path}[{sheets}]" if sheets else self.file.path
 
     @property
     def stem(self) -> str:
@@ -235,7 +240,18 @@ def _tables(opened: Engine, view: str, file: TableFile) -> tuple[Table, ...]:
             unread.append(error)
     if unread and not found and file.kind not in _MAY_BE:  # one sheet that can't be read leaves the others
         raise unread[0]
-    return tuple(table for table in found if (table.rows and len(table.columns) > 1) or file.kind not in _MAY_BE)
+    found = [table for table in found if (table.rows and len(table.columns) > 1) or file.kind not in _MAY_BE]
+    alike: dict[tuple[str, ...], list[Table]] = {}
+    for table in found:
+        alike.setdefault(tuple(column.name.casefold() for column in table.columns), []).append(table)
+    return tuple(_together(opened, view, file, tables) for tables in alike.values())
+
+
+def _together(opened: Engine, view: str, file: TableFile, tables: Sequence[Table]) -> Table:
+    """Return sheets with the same columns as one table, of which one more column says which sheet a row is of."""
+    if len(tables) == 1:
+        return tables[0]
+    return _table(opened, f"{view}_all", file, BETWEEN_SHEETS.join(table.sheet for table in tables))
 
 
 def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
@@ -267,7 +283,7 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     distinct = "count(DISTINCT {})" if file.size < _COUNTED else "approx_count_distinct({})"
     facts = ", ".join(_facts(name, kind, distinct) for name, kind in asked)
     ((rows, *figures),) = opened.ask(f"SELECT count(*){', ' if facts else ''}{facts} FROM {cleaned}").rows
-    columns = [_column(opened, cleaned, name, kind, figures[4 * n : 4 * n + 4]) for n, (name, kind) in enumerate(asked)]
+    columns = [_column(opened, cleaned, name, kind, figures[5 * n : 5 * n + 5]) for n, (name, kind) in enumerate(asked)]
     columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
     lists = {name for name, (_, kind) in zip(names, raw, strict=True) if _LIST.fullmatch(kind)}
     columns = [replace(one, items=_items(one.values, lists=one.name in lists)) for one in columns]
@@ -343,7 +359,9 @@ def _bare(name: str, kind: str) -> str:
     return f"CASE WHEN {bare} IN ({nulls}) THEN NULL ELSE {bare} END" if kind == "VARCHAR" else quote(name)
 
 
-def _number(cell: str, *, lasts: bool = False) -> str:
+def _number(cell: str, *, lasts: bool = False, comma: bool = False) -> str:
+    if comma:
+        cell = f"replace(replace({cell}, '.', ''), ',', '.')"
     if lasts:
         minutes, seconds = (f"TRY_CAST(split_part({cell}, ':', {n}) AS DOUBLE)" for n in (-2, -1))
         hours = f"coalesce(TRY_CAST(split_part({cell}, ':', -3) AS DOUBLE), 0)"
@@ -370,7 +388,7 @@ def _year_of(file: TableFile) -> int:
 
 
 def _probes(name: str, kind: str, year: int) -> tuple[str, ...]:
-    """Return what is counted of a column: filled, numbers, dates, codes, decimals, months first, in money, lasting."""
+    """Return what is counted of a column: see `_FIGURES`."""
     cell = _bare(name, kind)
     if kind != "VARCHAR":
         return ("0",) * _FIGURES
@@ -382,10 +400,11 @@ def _probes(name: str, kind: str, year: int) -> tuple[str, ...]:
         f"count(try_strptime({cell}, [{', '.join(map(text, formats))}]))" for formats in (DAY_FIRST, MONTH_FIRST)
     )
     filled = f"count({cell}) FILTER (NOT coalesce(regexp_full_match(lower({cell}), {text(_TOTAL)}), FALSE))"
+    commas = f"count(*) FILTER (regexp_matches({cell}, '^-?0,\\d|,(\\d{{1,2}}|\\d{{4,}})$')) * (count(*) FILTER ({cell} LIKE '%,%.%') = 0)::INTEGER"
     counted = (filled, f"count({_number(cell)})", f"count({_date(cell, year)})")
     lasting = f"count(*) FILTER (regexp_full_match({cell}, '(\\d+:)?\\d+:[0-5]\\d'))" if lasts(name) else "0"
     paid = f"count(*) FILTER (regexp_matches({cell}, '^-?[₩$€£]|[₩$€£원]$'))"
-    return (*counted, codes, same, f"({months} > {days})::INTEGER", paid, lasting)
+    return (*counted, codes, same, commas, f"({months} > {days})::INTEGER", paid, lasting)
 
 
 def _kind(kind: str, counted: Sequence[int]) -> str:
@@ -419,18 +438,19 @@ def _cleaned(name: str, kind: str, made: str, year: int, probe: Sequence[int]) -
             return f"array_to_string({cell}::VARCHAR[], ', ')"
         cast = {"number": "DOUBLE", "date": "TIMESTAMP", "text": "VARCHAR"}.get(made)
         return f"{cell}::{cast}" if cast else cell
-    numbers = _number(cell, lasts=bool(probe[-1]))
+    numbers = _number(cell, lasts=bool(probe[-1]), comma=bool(probe[5]))
     return {"number": numbers, "date": _date(cell, year, month_first=bool(probe[-3]))}.get(made, cell)
 
 
 def _facts(name: str, kind: str, distinct: str) -> str:
     cell = quote(name)
     low = {"number": cell, "date": f"year({cell}) * 12 + month({cell}) - 1"}.get(kind, "NULL")
-    return f"count({cell}), {distinct.format(cell)}, min({low}), max({low})"
+    whole = f"bool_and({cell} = trunc({cell}))" if kind == "number" else "FALSE"
+    return f"count({cell}), {distinct.format(cell)}, min({low}), max({low}), coalesce({whole}, FALSE)"
 
 
 def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[float | None]) -> Column:
-    filled, distinct, low, high = (fact or 0 for fact in facts)
+    filled, distinct, low, high, whole = (fact or 0 for fact in facts)
     months = (0, 0)
     if kind == "date" and filled:
         (low, first), (high, last) = divmod(int(low), 12), divmod(int(high), 12)
@@ -445,7 +465,7 @@ def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[flo
         if values and _LINK.match(values[0]):
             values = []
     unit_name = unit["unit"] if unit else _unit_of_time(name) if kind == "number" else ""
-    return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), *months)
+    return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), *months, whole=bool(whole))
 
 
 def _items(values: Sequence[str], *, lists: bool) -> frozenset[str]:

@@ -70,6 +70,7 @@ class Lexicon:
         ways: what stands beside a place that something goes from or to, and words of the columns of such places.
         over: what asks for rows beyond a limit that is said elsewhere.
         down: what makes a superlative one of the least.
+        lost: what asks for figures below zero: who lost most has the lowest profit.
         filler: words that say nothing about rows or figures.
         tails: Korean endings of questions.
         particles: Korean particles, longest first.
@@ -97,6 +98,7 @@ class Lexicon:
     ways: Sequence[tuple[re.Pattern[str], re.Pattern[str], frozenset[str]]]
     over: re.Pattern[str]
     down: re.Pattern[str]
+    lost: re.Pattern[str]
     filler: frozenset[str]
     tails: re.Pattern[str]
     particles: tuple[str, ...]
@@ -158,6 +160,7 @@ def lexicon() -> Lexicon:
         ],
         over=_expressions(given["limits"])["over"],
         down=re.compile(given["directions"]["down"]),
+        lost=re.compile(given["directions"]["lost"], re.I),
         filler=frozenset(filler),
         tails=re.compile(given["filler"]["ko_tails"]),
         particles=tuple(sorted(given["filler"]["particles"], key=len, reverse=True)),
