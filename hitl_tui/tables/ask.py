@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from os.path import commonprefix
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
-from hitl_tui.tables.engine import Result, TableError, engine, quote
+from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.links import bare_form, names_of
-from hitl_tui.tables.mapping import Mapped, Reader, before_table_noun, halves
+from hitl_tui.tables.mapping import CLEAR, Mapped, Reader, before_table_noun, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
-from hitl_tui.tables.query import MAX_ROWS, TableQuery
+from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
 from hitl_tui.tables.words import is_past, lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
@@ -24,6 +25,8 @@ _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![
 _MAX_TABLES = 200
 _COMPARED = 2
 """Tables whose columns are compared in meaning with what is left of a question."""
+_TOTAL_OF, _ABOUT = 6, 0.01
+"""Values of which one may be the total of the others, and how far it may be from that."""
 _TOLD = 15
 """Columns that a table is told by."""
 _SUBJECT = 2.0
@@ -50,6 +53,8 @@ _WHOLE = re.compile(
 """Makes a sentence of its own, or asks for everything: nothing of the question before narrows it."""
 _LOOKED_FOR = re.compile(r"(?:조회|검색)(?![가-힣]*[은는이가을를])|\b(?:search|look) (?:for|up)\b", re.IGNORECASE)
 """Asks for a search."""
+_EVERY = re.compile(r"\b(?:all|whole|every|world|overall|altogether)\b|전체|모든|전부|모두|통틀어", re.IGNORECASE)
+"""Asks for all of several tables with the same columns."""
 _TAKES_OVER = re.compile(r"(?<=[가-힣])[은는도]\s?요\W*$")
 """Ends what goes on from a question before in Korean: `소설은요?`"""
 _TIMES = ("year", "years", "month", "months", "dates", "date_lt", "date_le", "date_gt", "date_ge")
@@ -75,6 +80,7 @@ class Answer:
         files: all tables there are, of a question that names another.
         likely: the query, unsure as it is, is worth its rows.
         versions: other tables with the same columns that the question may mean, too.
+        whole: these other tables and this one are asked together.
         total: how many rows there are of a list that is cut.
         beside: the row, or the group of rows, that has most or least where that is another one.
         second: what came of a second question of the same sentence, of the same rows.
@@ -91,6 +97,7 @@ class Answer:
     files: tuple[str, ...] = ()
     likely: bool = False
     versions: tuple[Mapped, ...] = ()
+    whole: bool = False
     total: int = 0
     beside: Result | None = None
     second: Answer | None = None
@@ -162,7 +169,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         return Answer(best, why="unsure", choices=tuple(ranked[:3]), unread=known.unread, versions=versions)
     elsewhere = [word for word in best.assumed if not lexicon().alike["us"].intersection(tokens(word)[0].forms)]
     if not best.sure or (
-        not named and (elsewhere or rivals or best.score < ENOUGH or best.share < ALONE or not stands)
+        not named and (elsewhere or rivals or best.score < ENOUGH or (best.share < ALONE and best.score < CLEAR) or not stands)
     ):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
         whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
@@ -175,7 +182,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         return Answer(
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
-    return Answer(best, unread=known.unread, versions=versions)
+    whole = bool(versions) and _EVERY.search(question) is not None and best.query.shape != "change"
+    return Answer(best, unread=known.unread, versions=versions, whole=whole)
 
 
 def _subjects(question: str, tables: Sequence[Table]) -> dict[str, float]:
@@ -288,10 +296,20 @@ def run(answer: Answer) -> Answer:
     """
     assert answer.mapped is not None
     query, table = answer.mapped.query, answer.mapped.table
-    sql = query.sql()
-    with engine([table.file]) as opened:
-        opened.load("source", table.file, table.sheet)
-        opened.ask(f"CREATE VIEW t AS {table.sql.replace(SOURCE, quote('source'))}")
+    tables = [table, *(one.table for one in answer.versions)] if answer.whole else [table]
+    if len(tables) > 1:
+        file = replace(table.file, path=_pattern([one.file.path for one in tables]))
+        every = replace(table, file=file, rows=sum(one.rows for one in tables))
+        answer = replace(answer, mapped=replace(answer.mapped, table=every), versions=())
+    with engine([one.file for one in tables]) as opened:
+        for n, one in enumerate(tables):
+            opened.load(f"source{n}", one.file, one.sheet)
+        rows = (one.sql.replace(SOURCE, quote(f"source{n}")) for n, one in enumerate(tables))
+        opened.ask(f"CREATE VIEW t AS {' UNION ALL BY NAME '.join(rows)}")
+        if total_row := _total_row(opened, query, table):
+            query = replace(query, filters=(*query.filters, total_row))
+            answer = replace(answer, mapped=replace(_read(answer), query=query))
+        sql = query.sql()
         result = opened.ask(sql)
         total = 0
         if query.shape == "rows" and not query.limit and len(result.rows) == MAX_ROWS:
@@ -300,6 +318,39 @@ def run(answer: Answer) -> Answer:
     if beside and [row[0] for row in beside.rows] == [row[0] for row in result.rows]:
         beside = None
     return replace(answer, result=result, sql=sql, total=total, beside=beside)
+
+
+def _read(answer: Answer) -> Mapped:
+    assert answer.mapped is not None
+    return answer.mapped
+
+
+def _pattern(paths: Sequence[str]) -> str:
+    """Return what some paths have in common, with a star for the rest."""
+    first = commonprefix(paths)
+    last = commonprefix([path[len(first) :][::-1] for path in paths])[::-1]
+    return f"{first}*{last}"
+
+
+def _total_row(opened: Engine, query: TableQuery, table: Table) -> Filter | None:
+    """Return the rows of the value, if there is one, that has as much as all others of its column together.
+
+    A sum is of these alone; where it is made for each value of the column, of all others.
+    """
+    if query.aggregate != "sum" or query.shape not in ("figure", "groups", "change"):
+        return None
+    fixed = {one.column for one in query.filters}
+    figure = f"sum({quote(query.measure)})"
+    rows = dict.fromkeys(("TRUE", " AND ".join(one.sql() for one in query.filters) or "TRUE"))
+    for column in table.columns:
+        if column.kind != "text" or column.distinct < _TOTAL_OF or column.name in fixed or not column.values:
+            continue
+        asked = f"SELECT {quote(column.name)}, {figure}, sum({figure}) OVER (), count(*) OVER () FROM t"
+        most = [opened.ask(f"{asked} WHERE {of} GROUP BY 1 ORDER BY 2 DESC NULLS LAST LIMIT 1").rows for of in rows]
+        halves_ = [one[0] for one in most if one and one[0][3] >= _TOTAL_OF and one[0][0] is not None]
+        if len(halves_) == len(rows) and all(h and t and abs(2 * h - t) <= _ABOUT * t for _, h, t, _ in halves_):
+            return Filter(column.name, "not" if query.group == column.name else "is", (str(halves_[-1][0]),))
+    return None
 
 
 def again(query: TableQuery, files: Sequence[TableFile]) -> Answer:

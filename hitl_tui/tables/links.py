@@ -21,6 +21,7 @@ from hitl_tui.tables.words import (
     likeness,
     phrases,
     romanised,
+    same_root,
     short_for,
     words_of,
 )
@@ -30,6 +31,7 @@ _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 _STRANGE = 0.5
 """How much a longer word says at least that may be one."""
+_HANGUL = re.compile("[가-힣]")
 _TOPIC = re.compile("[은는을를]$")
 ALIKE, APART = 0.63, 0.1
 """How near in meaning a word and a name have to be, and by how much nearer than the next."""
@@ -342,7 +344,8 @@ def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:
         made.guessed[n] = word
         return
     small = (c for c in made.table.columns if c.kind == "text" and 1 < c.distinct <= _FEW_VALUES)
-    values = {value: c.name for c in small for value in c.items or c.values if value.isascii() != bare.isascii()}
+    korean = _HANGUL.search(bare) is None
+    values = {v: c.name for c in small for v in c.items or c.values if (_HANGUL.search(v) is not None) == korean}
     near, apart, best = _nearest(like | dict(zip(values, likenesses(bare, list(values)), strict=True)))
     if best in values and near >= ALIKE_VALUE and near + 2 * apart >= ALIKE_APART:
         made.values.append(ValueLink(n, n, values[best], (best,), True))
@@ -399,6 +402,8 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
         return
     best = process.extractOne(word, list(names), scorer=fuzz.ratio, score_cutoff=FUZZY)
     value = process.extractOne(word, list(islice(index.words, 40_000)), scorer=fuzz.ratio, score_cutoff=FUZZY)
+    if not value and (root := [w for w in islice(index.words, 40_000) if same_root(word, w)]):
+        value = (root[0], FUZZY, 0) if len(root) == 1 else None
     if best and (not value or best[1] >= value[1]):
         kind, column = names[best[0]]
         made.guessed[n] = str(best[0])

@@ -50,6 +50,8 @@ _NAMED, _LIKELY, _LOOSE = 0.95, 0.75, 0.5
 """How likely a word stands for a column: it is its name; it is part of it; it may."""
 EXPLAINED = 0.64
 """Share of what a question says that a query has to explain."""
+CLEAR = 1.7
+"""Score from which a question is about a table that it doesn't name, though words of it are left."""
 _PREDICATE = 0.25
 """How much a predicate says at most: what rows are about is said by nouns."""
 _BEFORE_NOUN = 0.4
@@ -80,6 +82,8 @@ _MEANT, _MEANT_APART = 0.3, 0.1
 """How near in meaning a question has to be to a column of figures, and by how much nearer than to the next."""
 _FAR_APART, _NEAR_BY, _MOST_NEAR = 0.35, 0.3, 0.8
 """From where on a word is near to what a table is of, how much nearer means it, and how much of it is said so."""
+_ALIKE = 0.45
+"""From where on what is counted is near to what a table is of."""
 _FAR = 200
 """Years from those of a table by which a number isn't one of them."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
@@ -190,7 +194,8 @@ class Mapped:
     @property
     def sure(self) -> bool:
         """Whether the query has what the question says."""
-        return not self.missing and self.share >= EXPLAINED
+        clear = not self.named and self.score >= CLEAR and self.share >= EXPLAINED - 0.04
+        return not self.missing and (self.share >= EXPLAINED or clear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -720,8 +725,13 @@ class Reader:
         return any(key_of(name) in spoken or words_of(name) == (self.tokens[n].forms[-1],) for name in names)
 
     def _only_contains(self, link: ValueLink) -> bool:
-        """Whether most or least is asked for, and a common word only stands within some text: it limits nothing."""
-        return self.superlative and not link.whole and self.tokens[link.first].text.islower()
+        """Whether a word only stands within a text, and limits nothing: a common one where most or least is asked for,
+        or where the same column has a whole value.
+        """
+        if link.whole:
+            return False
+        whole = any(one.whole and one.column == link.column for one in self.links.values)
+        return whole or (self.superlative and self.tokens[link.first].text.islower())
 
     def _negated(self, one: Filter) -> Filter:
         at = self.text.find(one.said.split()[0])
@@ -909,6 +919,7 @@ class Reader:
     ) -> Reading:
         """Return a reading that also explains the tokens that name its columns."""
         spoken = [self.said[name].tokens for name in query.names if name in self.said]
+        spoken.append(self._kinds_of(query.measure))
         return Reading(query, used.union(*spoken), frozenset(done), assumes, missing)
 
     def _shapes(self, filters: tuple[Filter, ...], used: frozenset[int], measure: str) -> Iterator[Reading]:
@@ -1211,6 +1222,9 @@ class Reader:
                 continue
             assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(self._led and figure not in self._led)
             shown = [entity or (label.name if label else ""), figure]
+            if not entity and label and not self.unique(label.name):  # a city rather than its country
+                texts = [c for c in self.table.columns if c.kind == "text" and c.distinct > label.distinct]
+                shown[1:1] = [max(texts, key=lambda c: c.distinct).name] if texts else []
             shown += [name for name, one in self.said.items() if one.likely >= _NAMED and name not in shown]
             when = self.time_column()
             if not (entity and self.unique(entity)) and when and when.name not in shown:
@@ -1232,7 +1246,7 @@ class Reader:
                     grouped, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
                 )
                 yield replace(reading, beside=rows if both else None)
-            summed = 0.2 if groups and not one_each and self.additive(figure) else 0.0
+            summed = 0.6 if groups and not one_each and self.additive(figure) else 0.0
             more = ("count",) if measure else ()  # "number of" may be the name of a figure
             each = entity or (label.name if label else "")
             more = (*more, "average") if each and self.unique(each) else more  # a row is of all that it is called
@@ -1387,7 +1401,7 @@ class Reader:
             alone = (0.25 if measure and measure not in taken else 0.0) + _COUNTS_ONE * self._keyed(filters)
             if others := "" if measure else self._of_others:
                 query = replace(base, aggregate="sum", measure=others)
-                yield self._reading(query, used, "count", "sum", "how_much", assumes=0.3)
+                yield self._reading(query, used | self._counted_nouns, "count", "sum", "how_much", assumes=0.3)
                 alone += 0.6
             yield self._reading(replace(base, aggregate="count"), used.union(*rows), "count", "sum", assumes=alone)
             summed = measure or ("" if self._named_rows(used) else self.quantity())
@@ -1409,15 +1423,22 @@ class Reader:
                 yield self._reading(query, used, "count", "distinct", assumes=unclear)
 
     @cached_property
-    def _of_others(self) -> str:
-        """The one figure of a table whose rows the question names, where what is counted isn't these rows."""
+    def _counted_nouns(self) -> frozenset[int]:
+        """The words right behind "how many"."""
         ends = [end for _, end in self.operations.get("count", ())]
-        counted = [n for n, token in enumerate(self.tokens) if any(0 <= token.start - end <= 1 for end in ends)]
+        return frozenset(
+            n for n, t in enumerate(self.tokens) if not t.filler and any(0 <= t.start - end <= 1 for end in ends)
+        )
+
+    @cached_property
+    def _of_others(self) -> str:
+        """The one figure of a table whose rows the question names, where what is counted is near, but isn't these."""
         rows = {n for n, likely in self.links.named.items() if likely >= 0.9}
-        known = any(n in rows or self.links.columns[n] or self.tokens[n].filler for n in counted)
-        known |= any(v.first <= n <= v.last for n in counted for v in self.links.values)
+        known = any(n in rows or self.links.columns[n] for n in self._counted_nouns)
+        known |= any(v.first <= n <= v.last for n in self._counted_nouns for v in self.links.values)
+        near = any(self._near.get(n, 0.0) >= _ALIKE for n in self._counted_nouns)
         figures = [c for c in self.figures() if c.whole and c.low >= 0]
-        return figures[0].name if counted and rows and not known and len(figures) == 1 and not self.korean else ""
+        return figures[0].name if near and rows and not known and len(figures) == 1 else ""
 
     def _limits_another(self, figure: str) -> bool:
         """Whether a column of yes and no is named beside another figure: "the average wage of union members"."""
@@ -1644,7 +1665,8 @@ class Reader:
         share = explained / (explained + left) if left else 1.0
         missing = reading.missing or ("measure" if reading.whole and unknown else "group" if self.no_group else "")
         missing = missing or ("measure" if unknown and reading.query.aggregate == "distinct" else "")
-        missing = missing or ("measure" if self._asks_twice else "")
+        listed = reading.query.shape == "rows" and not reading.query.order and undone.intersection(_AGGREGATES)
+        missing = missing or ("measure" if self._asks_twice or listed else "")
         missing = missing or ("measure" if self._uncompared(reading.query) else "")
         missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.operations))
@@ -1658,7 +1680,7 @@ class Reader:
             explained += 0.1 * min(3.0, self.said[reading.query.measure].coverage)
             explained += 0.3 * (self._in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
         score = (5.0 if self.named else 0.0) + explained - 1.2 * left - reading.assumes
-        score += 0.3 * self._is_kind_of_another(reading.query.measure)
+        score += 0.3 * bool(self._kinds_of(reading.query.measure))
         score -= 0.3 * len(guessed) + (1.5 if missing else 0.0) + 0.6 * self._rather_named(reading.query.measure)
         if not (own or reading.query.filters or self.links.named):
             score -= 1.0
@@ -1713,9 +1735,14 @@ class Reader:
     def _undecided(self, query: TableQuery) -> bool:
         """Whether the same words call another column of figures just as well: "subs" of sub due and sub received."""
         mine = self.said.get(query.measure)
-        if mine is None or query.aggregate in ("", "count") or (mine.likely >= 1 and mine.coverage >= 1):
+        if mine is None or query.aggregate in ("", "count"):
             return False
         names = {c.name for c in self.figures()}
+        others = [one.tokens for name, one in self.said.items() if name in names - query.names and not self._is_paired(name)]
+        if any(one & mine.tokens and one - mine.tokens and mine.tokens - one for one in others):
+            return True  # "home and away goals"
+        if mine.likely >= 1 and mine.coverage >= 1:
+            return False
         return any(
             (one.tokens, one.likely) == (mine.tokens, mine.likely) and abs(one.coverage - mine.coverage) < 0.05
             for name, one in self.said.items()
@@ -1724,11 +1751,13 @@ class Reader:
             and self._in_money(name) == self._in_money(query.measure)
         )
 
-    def _is_kind_of_another(self, measure: str) -> bool:
-        """Whether a figure is named right before another one: "bike thefts" are those of Bike, not of Theft."""
+    def _kinds_of(self, measure: str) -> frozenset[int]:
+        """Return the words for another figure right behind that of one: "bike thefts" are those of Bike, not Theft."""
         mine = self.said[measure].tokens if measure in self.said else frozenset()
         others = [one.tokens for name, one in self.said.items() if name != measure and self.column(name).kind == "number"]
-        return any(n + 1 in tokens for n in mine for tokens in others if not tokens & mine)
+        beside = (n + 1 for n in mine if n + 1 < len(self.tokens) and self.links.columns[n + 1])
+        behind = {n for n in beside if self.tokens[n].start - self.tokens[n - 1].end == 1}
+        return frozenset(n for n in behind for tokens in others if n in tokens and not tokens & mine)
 
     def _rather_named(self, measure: str) -> bool:
         """Whether a figure is only guessed, and another one is called by its name."""

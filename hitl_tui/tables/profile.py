@@ -61,7 +61,7 @@ _LABELS = 3
 """Columns that such a label may stand in."""
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
 _AFTERNOON = re.compile(r"1[3-9]|2\d")
-_NUMBERING = frozenset(("id", "no", "nr", "number"))
+_NUMBERING = frozenset(("id", "idx", "index", "no", "nr", "number"))
 _NUMBERED = ("번호", "순번", "일련번호")
 """How the names of columns end that number rows."""
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
@@ -244,14 +244,14 @@ def _tables(opened: Engine, view: str, file: TableFile) -> tuple[Table, ...]:
     alike: dict[tuple[str, ...], list[Table]] = {}
     for table in found:
         alike.setdefault(tuple(column.name.casefold() for column in table.columns), []).append(table)
-    return tuple(_together(opened, view, file, tables) for tables in alike.values())
+    return tuple(_together(opened, f"{view}_{n}_all", file, tables) for n, tables in enumerate(alike.values()))
 
 
 def _together(opened: Engine, view: str, file: TableFile, tables: Sequence[Table]) -> Table:
     """Return sheets with the same columns as one table, of which one more column says which sheet a row is of."""
     if len(tables) == 1:
         return tables[0]
-    return _table(opened, f"{view}_all", file, BETWEEN_SHEETS.join(table.sheet for table in tables))
+    return _table(opened, view, file, BETWEEN_SHEETS.join(table.sheet for table in tables))
 
 
 def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:

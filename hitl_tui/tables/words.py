@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
 from importlib import resources
+from os.path import commonprefix
 
 from hitl_tui.meaning.frequencies import frequencies
 from hitl_tui.meaning.sounds import english_sound, korean_sound, sound_likeness
@@ -57,6 +58,8 @@ _FIRST_OF_COMPOUND = {"총": "total"}
 _PER_HEAD = re.compile(r"(?:1\s?인당|1\s?명당|인당|명당)")
 _BEFORE_NOUN = (4, 8)
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
+_ROOT = 5
+"""Letters that words of one root have in common."""
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
 
@@ -459,6 +462,8 @@ def likeness(form: str, word: str) -> float:
     if form.isascii():
         if short_for(word, singular) or _stem_of(singular, word):
             return 0.8
+        if same_root(singular, word):
+            return 0.75
     elif _HANGUL.match(form):
         part = word.startswith(form) or word.endswith(form) or (len(word) > 1 and form.startswith(word))
         if len(form) > 1 and _HANGUL.match(word) and part:
@@ -484,6 +489,12 @@ def likeness(form: str, word: str) -> float:
 def _stem_of(word: str, longer: str) -> bool:
     """Whether a name's word is a word with a little more, as another language has it (`region`, `regioni`)."""
     return len(word) >= 5 and longer.startswith(word) and len(longer) - len(word) <= 3
+
+
+def same_root(word: str, other: str) -> bool:
+    """Whether two English words begin alike for most of the longer one, as a surgeon does surgery."""
+    common = len(commonprefix((word, other)))
+    return common >= _ROOT and common > 0.7 * max(len(word), len(other))
 
 
 def short_for(short: str, word: str) -> bool:
