@@ -7,17 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from os.path import commonprefix
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
-from hitl_tui.tables.links import bare_form, names_of
 from hitl_tui.tables.mapping import CLEAR, Mapped, Reader, before_table_noun, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
-from hitl_tui.tables.words import is_past, lexicon, likeness, tokens, words_of
+from hitl_tui.tables.words import common_start, is_past, lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
 _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)
@@ -152,11 +150,10 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
     candidates = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in candidates]
     ranked = _ranked(candidates, named=bool(named))
-    if ranked and ranked[0].unknown and (named or ranked[0].own or re.search("[가-힣]", question)):
-        near = ranked if named or ranked[0].own else _by_meaning(question, ranked)
-        again = [_by_meaning_too(question, one, bool(named)) for one in near[:_COMPARED]]
+    if ranked and ranked[0].unknown:
+        again = [_by_meaning_too(question, one, bool(named)) for one in ranked[:_COMPARED]]
         again = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in again]
-        ranked = _ranked([*again, *(one for one in ranked if one not in near[:_COMPARED])], named=bool(named))
+        ranked = _ranked([*again, *ranked[_COMPARED:]], named=bool(named))
     ranked, versions = _newest(question, ranked) if ranked and not named else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
         return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread)
@@ -169,7 +166,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         return Answer(best, why="unsure", choices=tuple(ranked[:3]), unread=known.unread, versions=versions)
     elsewhere = [word for word in best.assumed if not lexicon().alike["us"].intersection(tokens(word)[0].forms)]
     if not best.sure or (
-        not named and (elsewhere or rivals or best.score < ENOUGH or (best.share < ALONE and best.score < CLEAR) or not stands)
+        not named
+        and (elsewhere or rivals or best.score < ENOUGH or (best.share < ALONE and best.score < CLEAR) or not stands)
     ):
         others = Reader(question, best.table, bool(named)).read()[1:3] if named else ranked[1:3]
         whole = best.sure and bool(stands) and not best.undone and best.strange < STRANGE
@@ -189,7 +187,10 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
 def _subjects(question: str, tables: Sequence[Table]) -> dict[str, float]:
     """Return by how much a table is nearer in meaning to the whole question than tables are in general."""
     called = [" ".join(words_of(table.stem)) for table in tables]
-    told = [f"{name}: {', '.join(' '.join(words_of(c.name)) for c in t.columns[:_TOLD])}" for name, t in zip(called, tables, strict=True)]
+    told = [
+        f"{name}: {', '.join(' '.join(words_of(c.name)) for c in t.columns[:_TOLD])}"
+        for name, t in zip(called, tables, strict=True)
+    ]
     likes = likenesses(question, [*called, *told])
     both = [likes[n] + likes[n + len(tables)] for n in range(len(tables))]
     usual = sum(both) / len(both)
@@ -327,8 +328,8 @@ def _read(answer: Answer) -> Mapped:
 
 def _pattern(paths: Sequence[str]) -> str:
     """Return what some paths have in common, with a star for the rest."""
-    first = commonprefix(paths)
-    last = commonprefix([path[len(first) :][::-1] for path in paths])[::-1]
+    first = common_start(paths)
+    last = common_start([path[len(first) :][::-1] for path in paths])[::-1]
     return f"{first}*{last}"
 
 
@@ -437,15 +438,6 @@ def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:
         return min([one.score, *(other - _OF_ITS_NAME for other in better)])
 
     return sorted((replace(one, score=score(one)) for one in weighed), key=lambda o: (o.score, o.sure), reverse=True)
-
-
-def _by_meaning(question: str, candidates: Sequence[Mapped]) -> list[Mapped]:
-    """Return what was read with the tables first that have a name, or a column, which a word of the question means."""
-    words = [bare for token in tokens(question) if not token.filler and (bare := bare_form(token))]
-    names = list(dict.fromkeys(name for one in candidates for name in names_of(one.table)))
-    rated = zip(names, *(likenesses(word, names) for word in words), strict=True)
-    like = {name: max(likes, default=0.0) for name, *likes in rated}
-    return sorted(candidates, key=lambda one: -sum(sorted(like[name] for name in names_of(one.table))[-2:]))
 
 
 def _newest(question: str, ranked: Sequence[Mapped]) -> tuple[list[Mapped], tuple[Mapped, ...]]:

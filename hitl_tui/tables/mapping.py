@@ -139,7 +139,9 @@ _MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed
 _AFTERWORD = re.compile(r"(?<=\?)\s+(?:\S+\s+){0,5}\S+[.!]?\s*$")
 """A few words after the question, that say again what it asks."""
 _NO_SIGN = ("not", "between")
-_COUNTED_IN = frozenset(("명", "개", "건", "대", "곳", "채", "마리", "권", "회", "가구", "세대", "persons", "people", "count"))
+_COUNTED_IN = frozenset(
+    ("명", "개", "건", "대", "곳", "채", "마리", "권", "회", "가구", "세대", "persons", "people", "count")
+)
 """Units of what is counted."""
 _NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=[A-Z]))", re.I)
 """How names of columns begin that hold how many of something there are."""
@@ -489,7 +491,11 @@ class Reader:
         columns = [c for c in self.table.columns if c.name not in self._paired]
         numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
         numbers = [c for c in numbers if not self.table.numbers_rows(c.name)]
-        return [c for c in numbers if (_NUMBER_OF.match(c.name) or not set(words_of(c.name)) & _IDS) and not re.fullmatch(r"column\d+", c.name)]
+        return [
+            c
+            for c in numbers
+            if (_NUMBER_OF.match(c.name) or not set(words_of(c.name)) & _IDS) and not re.fullmatch(r"column\d+", c.name)
+        ]
 
     def _are_rows(self, name: str) -> bool:
         """Whether rows are counted, and a column is called as one of them: the flight in flights.csv is its number."""
@@ -530,7 +536,9 @@ class Reader:
         if not self.by_meaning:
             return {}
         names = list(names_of(self.table))
-        words = {n: bare_form(token) for n, token in enumerate(self.tokens) if token.kind == "word" and not token.filler}
+        words = {
+            n: bare_form(token) for n, token in enumerate(self.tokens) if token.kind == "word" and not token.filler
+        }
         return {n: max(likenesses(word, names), default=0.0) for n, word in words.items() if word}
 
     @cached_property
@@ -1738,7 +1746,9 @@ class Reader:
         if mine is None or query.aggregate in ("", "count"):
             return False
         names = {c.name for c in self.figures()}
-        others = [one.tokens for name, one in self.said.items() if name in names - query.names and not self._is_paired(name)]
+        others = [
+            one.tokens for name, one in self.said.items() if name in names - query.names and not self._is_paired(name)
+        ]
         if any(one & mine.tokens and one - mine.tokens and mine.tokens - one for one in others):
             return True  # "home and away goals"
         if mine.likely >= 1 and mine.coverage >= 1:
@@ -1754,7 +1764,9 @@ class Reader:
     def _kinds_of(self, measure: str) -> frozenset[int]:
         """Return the words for another figure right behind that of one: "bike thefts" are those of Bike, not Theft."""
         mine = self.said[measure].tokens if measure in self.said else frozenset()
-        others = [one.tokens for name, one in self.said.items() if name != measure and self.column(name).kind == "number"]
+        others = [
+            one.tokens for name, one in self.said.items() if name != measure and self.column(name).kind == "number"
+        ]
         beside = (n + 1 for n in mine if n + 1 < len(self.tokens) and self.links.columns[n + 1])
         behind = {n for n in beside if self.tokens[n].start - self.tokens[n - 1].end == 1}
         return frozenset(n for n in behind for tokens in others if n in tokens and not tokens & mine)

@@ -400,7 +400,8 @@ def _probes(name: str, kind: str, year: int) -> tuple[str, ...]:
         f"count(try_strptime({cell}, [{', '.join(map(text, formats))}]))" for formats in (DAY_FIRST, MONTH_FIRST)
     )
     filled = f"count({cell}) FILTER (NOT coalesce(regexp_full_match(lower({cell}), {text(_TOTAL)}), FALSE))"
-    commas = f"count(*) FILTER (regexp_matches({cell}, '^-?0,\\d|,(\\d{{1,2}}|\\d{{4,}})$')) * (count(*) FILTER ({cell} LIKE '%,%.%') = 0)::INTEGER"
+    decimal = f"count(*) FILTER (regexp_matches({cell}, '^-?0,\\d|,(\\d{{1,2}}|\\d{{4,}})$'))"
+    commas = f"{decimal} * (count(*) FILTER ({cell} LIKE '%,%.%') = 0)::INTEGER"
     counted = (filled, f"count({_number(cell)})", f"count({_date(cell, year)})")
     lasting = f"count(*) FILTER (regexp_full_match({cell}, '(\\d+:)?\\d+:[0-5]\\d'))" if lasts(name) else "0"
     paid = f"count(*) FILTER (regexp_matches({cell}, '^-?[₩$€£]|[₩$€£원]$'))"
@@ -465,7 +466,18 @@ def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[flo
         if values and _LINK.match(values[0]):
             values = []
     unit_name = unit["unit"] if unit else _unit_of_time(name) if kind == "number" else ""
-    return Column(name, kind, int(filled), int(distinct), unit_name, float(low), float(high), tuple(values), *months, whole=bool(whole))
+    return Column(
+        name,
+        kind,
+        int(filled),
+        int(distinct),
+        unit_name,
+        float(low),
+        float(high),
+        tuple(values),
+        *months,
+        whole=bool(whole),
+    )
 
 
 def _items(values: Sequence[str], *, lists: bool) -> frozenset[str]:

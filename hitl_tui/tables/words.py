@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache, lru_cache
 from importlib import resources
-from os.path import commonprefix
 
 from hitl_tui.meaning.frequencies import frequencies
 from hitl_tui.meaning.sounds import english_sound, korean_sound, sound_likeness
@@ -493,8 +492,14 @@ def _stem_of(word: str, longer: str) -> bool:
 
 def same_root(word: str, other: str) -> bool:
     """Whether two English words begin alike for most of the longer one, as a surgeon does surgery."""
-    common = len(commonprefix((word, other)))
+    common = len(common_start((word, other)))
     return common >= _ROOT and common > 0.7 * max(len(word), len(other))
+
+
+def common_start(texts: Sequence[str]) -> str:
+    """Return what texts begin with alike."""
+    first, last = min(texts), max(texts)
+    return first[: next((n for n, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))]
 
 
 def short_for(short: str, word: str) -> bool:
