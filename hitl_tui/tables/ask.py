@@ -12,9 +12,11 @@ from pathlib import Path, PurePosixPath
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
-from hitl_tui.tables.mapping import CLEAR, Mapped, Reader, before_table_noun, halves
+from hitl_tui.tables.mapping import Reader, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
+from hitl_tui.tables.rating import CLEAR, Mapped
+from hitl_tui.tables.spoken import before_table_noun
 from hitl_tui.tables.words import common_start, is_past, lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
@@ -23,8 +25,8 @@ _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![
 _MAX_TABLES = 200
 _COMPARED = 2
 """Tables whose columns are compared in meaning with what is left of a question."""
-_TOTAL_OF, _ABOUT = 6, 0.01
-"""Values of which one may be the total of the others, and how far it may be from that."""
+_TOTAL_OF, _ABOUT, _MOST_YEARS = 6, 0.015, 0.8
+"""Values of which one may be the total of the others, how far it may be from that, and in which part of the years."""
 _TOLD = 15
 """Columns that a table is told by."""
 _SUBJECT = 2.0
@@ -240,7 +242,7 @@ def _of_same_rows(question: str, first: Mapped) -> Answer:
         return _asked(question, files, before)
     query = replace(alone.mapped.query, filters=before.filters)
     if before.aggregate and before.measure and query.group and not query.measure:
-        figure = Reader(question, first.table, False).figure_of(before.measure)
+        figure = Reader(question, first.table, False).measures.figure_of(before.measure)
         query = replace(query, measure=before.measure, aggregate=figure)
     return _with_rows(replace(alone, mapped=replace(alone.mapped, query=query)))
 
@@ -296,12 +298,14 @@ def run(answer: Answer) -> Answer:
         TableError: it can't be run.
     """
     assert answer.mapped is not None
-    query, table = answer.mapped.query, answer.mapped.table
+    mapped = answer.mapped
+    query, table = mapped.query, mapped.table
     tables = [table, *(one.table for one in answer.versions)] if answer.whole else [table]
     if len(tables) > 1:
         file = replace(table.file, path=_pattern([one.file.path for one in tables]))
         every = replace(table, file=file, rows=sum(one.rows for one in tables))
-        answer = replace(answer, mapped=replace(answer.mapped, table=every), versions=())
+        mapped = replace(mapped, table=every)
+        answer = replace(answer, mapped=mapped, versions=())
     with engine([one.file for one in tables]) as opened:
         for n, one in enumerate(tables):
             opened.load(f"source{n}", one.file, one.sheet)
@@ -309,21 +313,16 @@ def run(answer: Answer) -> Answer:
         opened.ask(f"CREATE VIEW t AS {' UNION ALL BY NAME '.join(rows)}")
         if total_row := _total_row(opened, query, table):
             query = replace(query, filters=(*query.filters, total_row))
-            answer = replace(answer, mapped=replace(_read(answer), query=query))
+            answer = replace(answer, mapped=replace(mapped, query=query))
         sql = query.sql()
         result = opened.ask(sql)
         total = 0
         if query.shape == "rows" and not query.limit and len(result.rows) == MAX_ROWS:
             total = int(opened.ask(f"SELECT count(*) FROM ({sql.removesuffix(f' LIMIT {MAX_ROWS}')})").rows[0][0])
-        beside = opened.ask(answer.mapped.beside.sql()) if answer.mapped.beside else None
+        beside = opened.ask(mapped.beside.sql()) if mapped.beside else None
     if beside and [row[0] for row in beside.rows] == [row[0] for row in result.rows]:
         beside = None
     return replace(answer, result=result, sql=sql, total=total, beside=beside)
-
-
-def _read(answer: Answer) -> Mapped:
-    assert answer.mapped is not None
-    return answer.mapped
 
 
 def _pattern(paths: Sequence[str]) -> str:
@@ -334,23 +333,27 @@ def _pattern(paths: Sequence[str]) -> str:
 
 
 def _total_row(opened: Engine, query: TableQuery, table: Table) -> Filter | None:
-    """Return the rows of the value, if there is one, that has as much as all others of its column together.
+    """Return the rows of the value, if there is one, that has as much as all others of its column in almost each year.
 
     A sum is of these alone; where it is made for each value of the column, of all others.
     """
-    if query.aggregate != "sum" or query.shape not in ("figure", "groups", "change"):
+    year = next((column.name for column in table.columns if column.years), "")
+    if query.aggregate != "sum" or query.shape not in ("figure", "groups", "change") or not year:
         return None
     fixed = {one.column for one in query.filters}
-    figure = f"sum({quote(query.measure)})"
-    rows = dict.fromkeys(("TRUE", " AND ".join(one.sql() for one in query.filters) or "TRUE"))
+    rows = " AND ".join(one.sql() for one in query.filters if one.column != year) or "TRUE"
     for column in table.columns:
         if column.kind != "text" or column.distinct < _TOTAL_OF or column.name in fixed or not column.values:
             continue
-        asked = f"SELECT {quote(column.name)}, {figure}, sum({figure}) OVER (), count(*) OVER () FROM t"
-        most = [opened.ask(f"{asked} WHERE {of} GROUP BY 1 ORDER BY 2 DESC NULLS LAST LIMIT 1").rows for of in rows]
-        halves_ = [one[0] for one in most if one and one[0][3] >= _TOTAL_OF and one[0][0] is not None]
-        if len(halves_) == len(rows) and all(h and t and abs(2 * h - t) <= _ABOUT * t for _, h, t, _ in halves_):
-            return Filter(column.name, "not" if query.group == column.name else "is", (str(halves_[-1][0]),))
+        each = f"SELECT {quote(year)} y, {quote(column.name)} v, sum({quote(query.measure)}) s FROM t WHERE {rows}"
+        years = f"SELECT arg_max(v, s) v, max(s) most, sum(s) s, count(*) n FROM ({each} GROUP BY 1, 2) GROUP BY y"
+        half = f"abs(2 * most - s) <= {_ABOUT} * s AND n >= {_TOTAL_OF}"
+        counted = (
+            f"SELECT v, count(*) FILTER ({half}) c, sum(count(*)) OVER () FROM ({years}) GROUP BY 1 ORDER BY 2 DESC"
+        )
+        for value, found, all_years in opened.ask(f"{counted} LIMIT 1").rows:
+            if value is not None and found > 1 and found >= _MOST_YEARS * int(all_years):
+                return Filter(column.name, "not" if query.group == column.name else "is", (str(value),))
     return None
 
 
@@ -523,12 +526,12 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     alone = reader.read()[0]
     others = [Reader(question, other, False).read()[0] for other in known.tables if other is not table]
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)
-    merged = [reader.rated(one) for one in reader.continued(before)]
+    merged = [reader.rating.rated(one) for one in reader.continued(before)]
     best = max(merged, key=lambda one: one.score, default=None)
     if elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:
         return None
     if alone.sure and not (_GOES_ON.match(question) or _TAKES_OVER.search(question)):
-        if reader.says_what_of(alone.query) and not OF_THEM.search(question):
+        if reader.q.says_what_of(alone.query) and not OF_THEM.search(question):
             return None
         whole = _WHOLE.search(question) or any(is_past(word) for word in question.split())
         if alone.score >= _SAYS_ALL or (whole and alone.own and alone.counts and not OF_THEM.search(question)):

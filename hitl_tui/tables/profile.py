@@ -29,7 +29,7 @@ from hitl_tui.tables.words import lexicon, words_of
 
 MAX_VALUES = 50_000
 MAX_COLUMNS = 300
-PROFILE_SECONDS = 10.0
+PROFILE_SECONDS = 20.0
 PROBED = 3000
 """Rows by which the kind of a column is judged."""
 _CACHED = 400

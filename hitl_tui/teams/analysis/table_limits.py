@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hitl_tui.tables.ask import Answer, run
-from hitl_tui.tables.mapping import is_money
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column
 from hitl_tui.tables.query import Filter, TableQuery
+from hitl_tui.tables.spoken import is_money
 from hitl_tui.tables.words import words_of
 from hitl_tui.teams.analysis.amounts import Amount, shown_amount
 from hitl_tui.teams.analysis.analysis_model import Passage, say

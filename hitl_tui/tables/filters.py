@@ -1,0 +1,291 @@
+"""Which rows a question is about: the values, numbers and times that it names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from itertools import product
+
+from hitl_tui.tables.links import ValueLink, label_of
+from hitl_tui.tables.measures import Measures
+from hitl_tui.tables.moments import periods
+from hitl_tui.tables.profile import Column
+from hitl_tui.tables.query import Filter
+from hitl_tui.tables.spoken import LIKELY, NAMED, Spoken
+from hitl_tui.tables.words import (
+    Token,
+    key_of,
+    lexicon,
+    words_of,
+)  # fmt: skip
+
+CHOICES = 3
+"""Columns, and readings of a value, that are tried for each place of a query."""
+_MOST_READINGS = 24
+_FAR = 200
+"""Years from those of a table by which a number isn't one of them."""
+_BETWEEN = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to)\s?$", re.I)
+_PARTS_OF_DAYS = {
+    "year": ("year", "yr", "년", "연도", "년도"),
+    "month": ("month", "mon", "mm", "mo", "월"),
+    "day": ("day", "dd", "일"),
+}
+"""Names of columns of numbers that are parts of a date."""
+_NO_SIGN = ("not", "between")
+
+
+class Filters:
+    """The filters that a question may mean."""
+
+    def __init__(self, q: Spoken, measures: Measures) -> None:
+        self.q = q
+        self.measures = measures
+
+    def value_readings(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
+        """Yield what the words of values may stand for: filters, their tokens, and how well they fit."""
+        spans: list[tuple[frozenset[int], list[ValueLink]]] = []
+        for link in self.q.links.values:
+            places = frozenset(range(link.first, link.last + 1))
+            known = next((one for one in spans if one[0] == places and one[1][0].whole == link.whole), None)
+            if known is not None:
+                known[1].append(link)
+            elif not any(places & taken for taken, _ in spans) and self._is_value(link, places):
+                spans.append((places, [link]))
+        options = []
+        for places, rivals in spans:
+            rated = sorted(((self._fitness(link), link) for link in rivals), key=lambda one: -one[0])
+            best = rated[0][0]
+            named = self._is_name(rated[0][1], places) or self._only_contains(rated[0][1])
+            kept: list[tuple[float, ValueLink | None]] = [] if named else [(fit - best, one) for fit, one in rated]
+            options.append(kept[:CHOICES] + ([(0.0, None)] if named else []))
+        for chosen in list(product(*options))[:_MOST_READINGS]:
+            made: dict[tuple[str, bool], Filter] = {}
+            used: set[int] = set()
+            for (_, read), (places, _) in zip(chosen, spans, strict=True):
+                if read is None:
+                    continue
+                used |= places
+                words = " ".join(self.q.tokens[n].text for n in sorted(places))
+                key = (read.column, read.whole)
+                known_filter = made.get(key)
+                values = (*(known_filter.values if known_filter else ()), *read.values)
+                said = f"{known_filter.said} {words}" if known_filter else words
+                items = self.q.column(read.column).items
+                op = "has" if not read.whole else "item" if items.issuperset(values) else "is"
+                made[key] = Filter(read.column, op, tuple(dict.fromkeys(values)), said)
+            yield [self._negated(one) for one in made.values()], frozenset(used), sum(one[0] for one in chosen)
+
+    def _is_value(self, link: ValueLink, places: frozenset[int]) -> bool:
+        """Whether numbers that are also texts of a column stand beside other words of it (`5.56 mm rifles`)."""
+        if link.whole or any(self.q.tokens[n].number is None for n in places):
+            return True
+        others = (one for one in self.q.links.values if one.column == link.column and one is not link)
+        return any(0 < abs(one.first - link.first) <= 2 for one in others)
+
+    def _fitness(self, link: ValueLink) -> float:
+        """Return how well a column fits a value: named beside it, with other values of it, not one row of many."""
+        near = range(max(0, link.first - 2), min(len(self.q.tokens), link.last + 3))
+        beside = max((self.q.links.columns[n].get(link.column, 0.0) for n in near), default=0.0)
+        beside = 1.0 if self._leads_to(link) else beside
+        shared = sum(one.column == link.column for one in self.q.links.values) > 1
+        exact = any(value in self.q.text for value in link.values)
+        column = self.q.column(link.column)
+        label = label_of(self.q.table)
+        is_label = label is not None and label.name == link.column and not self.q.has("count")
+        rare = 0.3 * (link.whole and self.q.unique(link.column) and self.q.has("count", "share", "average"))
+        rivals = sum(one.count for one in self.q.links.values if (one.first, one.last) == (link.first, link.last))
+        size = 0.3 * link.count / max(1, rivals) - 0.1 * min(1.0, column.distinct / max(1, self.q.table.rows))
+        return 0.5 * (beside >= LIKELY) + 0.2 * shared + 0.15 * is_label + 0.1 * exact + size - rare
+
+    def _leads_to(self, link: ValueLink) -> bool:
+        """Whether words say that something goes from a value, or to it, and a column holds where from or where to."""
+        before, after = self.q.text[: self.q.tokens[link.first].start], self.q.text[self.q.tokens[link.last].end :]
+        said = [korean.match(after) or english.search(before) for korean, english, _ in lexicon().ways]
+        held = [bool(words & {*words_of(link.column)}) for _, _, words in lexicon().ways]
+        return any(one and other for one, other in zip(said, held, strict=True))
+
+    def _is_name(self, link: ValueLink, places: frozenset[int]) -> bool:
+        """Whether the words of a value rather name a column, or the table."""
+        column = max((max(self.q.links.columns[n].values(), default=0.0) for n in places), default=0.0)
+        if not link.whole:
+            return column >= LIKELY or any(self.q.links.named.get(n, 0) >= 0.8 for n in places)
+        said = " ".join(self.q.tokens[n].text for n in sorted(places))
+        if len(places) > 1 or (re.search("[_0-9]", said[1:]) and said in link.values):
+            return False
+        (n,) = places
+        names = {name for name, likely in self.q.links.columns[n].items() if likely >= NAMED}
+        if any(name != link.column and self.q.said[name].coverage >= 1.8 for name in names):
+            return True
+        spoken = {key_of(form) for form in self.q.tokens[n].forms}
+        other = names - {link.column} or self.q.links.named.get(n, 0) >= 0.9
+        if other and not spoken & {key_of(value) for value in link.values}:
+            return True
+        return any(key_of(name) in spoken or words_of(name) == (self.q.tokens[n].forms[-1],) for name in names)
+
+    def _only_contains(self, link: ValueLink) -> bool:
+        """Whether a word only stands within a text, and limits nothing: a common one where most or least is asked for,
+        or where the same column has a whole value.
+        """
+        if link.whole:
+            return False
+        whole = any(one.whole and one.column == link.column for one in self.q.links.values)
+        return whole or (self.q.superlative and self.q.tokens[link.first].text.islower())
+
+    def _negated(self, one: Filter) -> Filter:
+        at = self.q.text.find(one.said.split()[0])
+        denied = {"is": "not", "item": "no_item"}.get(one.op, one.op)
+        for start, end in self.q.comparisons.get("not", ()):
+            if 0 <= at - end <= 5 or 0 <= start - (at + len(one.said)) <= 3:
+                return replace(one, op=denied)
+        if one.op == "is" and any(start < at < end for start, end in self.q.operations.get("negation", ())):
+            return replace(one, op="not")  # "still to pay"
+        return one
+
+    def number_filters(self, skipped: frozenset[int], measure: str) -> tuple[list[Filter], frozenset[int]]:
+        """Return the filters that times and numbers make, and the tokens of these."""
+        made: list[Filter] = []
+        used: set[int] = set()
+        time = self.q.time_column()
+        numbers = frozenset(n for n, token in enumerate(self.q.tokens) if time and _far(token, time))  # 1000 is no year
+        calendar = self._calendar
+        for one in periods(self.q.tokens, self.q.text, skipped | numbers, list(self.q.comparisons)):
+            filters = one.parts(calendar) or ((one.filter(time),) if time else ())
+            if filter_ := [each for each in filters if each]:
+                made += filter_
+                used |= one.tokens
+        if len(made) > 1:
+            made = _months_together(made)
+        for n, token in enumerate(self.q.tokens):
+            if n in used or n in skipped or (value := _number(token)) is None:
+                continue
+            hit = self._number_filter(n, value, used | skipped, measure)
+            if hit is not None:
+                made += [] if hit[0] in made else [hit[0]]
+                used |= hit[1]
+        unique = {(one.column, one.op, one.values): one for one in made}
+        return list(unique.values()), frozenset(used)
+
+    @cached_property
+    def _calendar(self) -> dict[str, str]:
+        """The columns of numbers that are the year, month and day of a row, where the month has one of its own."""
+        numbers = [c for c in self.q.table.columns if c.kind == "number"]
+        named = {part: [c for c in numbers if key_of(c.name) in names] for part, names in _PARTS_OF_DAYS.items()}
+        found = {part: columns[0].name for part, columns in named.items() if columns}
+        month = self.q.column(found["month"]) if "month" in found else None
+        return found if month and 1 <= month.low <= month.high <= 12 else {}
+
+    def _number_filter(
+        self, n: int, value: float, taken: frozenset[int] | set[int], measure: str
+    ) -> tuple[Filter, set[int]] | None:
+        """Return how a number limits a column: compared with it, between two, or equal where it stands beside it."""
+        token = self.q.tokens[n]
+        later = next(
+            (m for m in range(n + 1, min(n + 4, len(self.q.tokens))) if self.q.tokens[m].number is not None), n
+        )
+        said = later != n and _BETWEEN.match(self.q.text[token.end : self.q.tokens[later].start].strip())
+        between = said and ("between" in self.q.comparisons or not self.q.korean)
+        sign = self._sign(token)
+        if sign or between:
+            name = self._compared(n, token.unit, value) or measure
+            if not name or (token.kind == "year" and not self.q.column(name).low <= value <= self.q.column(name).high):
+                return None
+            if between:
+                high = float(self.q.tokens[later].number or 0)
+                return Filter(name, "between", (value, high), f"{token.text}–{self.q.tokens[later].text}"), {n, later}
+            scaled = value / (1e4 if self.q.column(name).unit == "만원" and token.unit == "원" else 1)
+            return Filter(name, sign, (scaled,), token.text), {n}
+        for near in (n + 1, n - 1, n + 2, n - 2):
+            if not 0 <= near < len(self.q.tokens):
+                continue
+            for name, likely in sorted(self.q.links.columns[near].items(), key=lambda item: -item[1]):
+                column = self.q.column(name)
+                small = column.distinct <= 200 and column.low <= value <= column.high
+                if likely >= LIKELY and column.kind == "number" and small:
+                    return Filter(name, "is", (value,), token.text), {n, near}
+        return None
+
+    def _compared(self, at: int, unit: str, value: float) -> str:
+        """Return the column a number is compared with: the nearest one that words name."""
+        best: tuple[float, str] = (0.0, "")
+        for name, one in self.q.said.items():
+            column = self.q.column(name)
+            if column.kind == "number" and not (column.years and not unit):
+                near = min(abs(n - at) for n in one.tokens)
+                best = max(best, (one.likely * max(0.1, one.coverage) - 0.04 * near, name))
+        numbers = self.q.figures()
+        if not best[1] and len(numbers) > 1:  # of several, the one that has such figures
+            numbers = [column for column in numbers if column.low <= value <= column.high]
+        return best[1] or (numbers[0].name if len(numbers) == 1 else "")
+
+    def _sign(self, token: Token) -> str:
+        """Return how a number is compared: by what stands after it, or right before it."""
+        after, before = self.q.text[token.end : token.end + 14], self.q.text[max(0, token.start - 22) : token.start]
+        best: tuple[int, str] = (99, "")
+        for name, expression in lexicon().comparisons.items():
+            for match in expression.finditer(after) if name not in _NO_SIGN else ():
+                if not re.search(r"[,;]|\d|(?<=\s)(?:in|of|with|and)\s", after[: match.start()]):
+                    best = min(best, (match.start(), name))
+            for match in expression.finditer(before) if name not in _NO_SIGN else ():
+                gap = before[match.end() :]
+                if not re.search(r"[가-힣]|\d", match.group()) and len(gap.split()) <= 1 and not re.search(r"\d", gap):
+                    best = min(best, (len(gap), name))
+        return best[1]
+
+    def with_flags(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
+        """Yield what the words of values may stand for, also with the columns of yes and no that are named."""
+        lacking = self.q.lacking()
+        for values, used, fit in self.value_readings():
+            if lacking:
+                yield [*values, lacking], used | self.q.pair_tokens, fit
+                continue
+            yield values, used, fit
+            flags = [
+                (n, flag)
+                for n, token in enumerate(self.q.tokens)
+                if n not in used and (flag := self._named_flag(n, token, {one.column for one in values}))
+            ]
+            if flags:
+                yield [*values, *(flag for _, flag in flags)], used | {n for n, _ in flags}, fit
+
+    def _named_flag(self, n: int, token: Token, taken: set[str]) -> Filter | None:
+        """Return the filter of a column of yes and no that a word names, or with `un` before it denies."""
+        beside = [near.number for near in (*self.q.tokens[max(0, n - 2) : n], *self.q.tokens[n + 1 : n + 3])]
+        for column in self.q.table.columns:
+            if column.kind == "number" and any(number is not None for number in beside):
+                continue  # `employed = 1` says its value itself
+            name = key_of(column.name)
+            denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
+            named = self.q.links.columns[n].get(column.name, 0.0) >= NAMED
+            if not (named or denied) or column.name in taken or (flag := self.q.flag(column.name)) is None:
+                continue
+            return replace(flag, op="not", said=token.text) if denied else self._negated(replace(flag, said=token.text))
+        return None
+
+
+def _months_together(filters: Sequence[Filter]) -> list[Filter]:
+    """Return filters with several months as one: all of them are meant, of the year that one of them names."""
+    months = [one for one in filters if one.op == "month"]
+    dated = [one for one in filters if one.op == "dates" and str(one.values[0])[:7] == str(one.values[1])[:7]]
+    years = tuple(dict.fromkeys(float(str(one.values[0])[:4]) for one in dated))
+    if len(months) + len(dated) < 2 or len(years) > 1:
+        return list(filters)
+    said = " ".join(one.said for one in (*months, *dated))
+    named = (*(v for one in months for v in one.values), *(float(str(one.values[0])[5:7]) for one in dated))
+    made = [Filter(one.column, "year", years, said) for one in dated[:1]]
+    kept = [one for one in filters if one not in months and one not in dated]
+    return [*kept, Filter(filters[0].column, "month", named, said), *made]
+
+
+def _far(token: Token, time: Column) -> bool:
+    number = float(token.number or 0) - time.century
+    return token.kind == "year" and not time.low - _FAR <= number <= time.high + _FAR
+
+
+def _number(token: Token) -> float | None:
+    """Return the number a token is, an ordinal's too; None for words, years and months."""
+    if token.kind == "number":
+        return token.number
+    ordinal = re.fullmatch(r"(\d+)(?:st|nd|rd|th|등[석실]?)", token.text)
+    return float(ordinal[1]) if ordinal else token.number if token.kind == "year" else None

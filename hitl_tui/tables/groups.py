@@ -1,0 +1,282 @@
+"""What a question asks for each of something, and what has most or least."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+
+from hitl_tui.tables.filters import CHOICES
+from hitl_tui.tables.links import NAMES, label_of
+from hitl_tui.tables.measures import MANY, Measures
+from hitl_tui.tables.query import Filter, TableQuery
+from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, Reading, Spoken
+from hitl_tui.tables.words import (
+    key_of,
+    lexicon,
+    likeness,
+    number_word,
+    words_of,
+)  # fmt: skip
+
+_TABLE_NAME = re.compile(r"(?:표|목록|명부|현황|기록|내역|일지|대장|월|년|list|table|data|log|records?|register)$")
+_PREPOSITION = re.compile(r"(?<![a-z])(?:by|per|of|in|for)(?![a-z])", re.I)
+PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
+WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
+_ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
+_EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
+_FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
+_FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
+_SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
+_TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
+_COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
+"""The name of a race: its distance."""
+
+
+class Groups:
+    """The groups and superlatives of one question."""
+
+    def __init__(self, q: Spoken, measures: Measures) -> None:
+        self.q = q
+        self.measures = measures
+
+    @cached_property
+    def _most_rows(self) -> bool:
+        """Whether most is asked for of what the table is called: "the most bird strikes" in birdstrikes.csv."""
+        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        beside = (
+            n
+            for n, token in enumerate(self.q.tokens)
+            for start, end in spans
+            if (0 < start - token.end <= 2 if self.q.korean else 0 < token.start - end <= 1)
+        )
+        return any(self.q.links.named.get(n, 0.0) >= 0.8 and not self.q.links.columns[n] for n in beside)
+
+    @cached_property
+    def _led(self) -> frozenset[str]:
+        """The columns of figures that the word for most or least means itself: the oldest have an age."""
+        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        led = (n for n, token in enumerate(self.q.tokens) for a, b in spans if token.start < b and a < token.end)
+        names = (name for n in led for name in self.q.links.columns[n])
+        return frozenset(name for name in names if self.q.column(name).kind == "number")
+
+    def _entities(self, used: frozenset[int], measure: str, taken: set[str]) -> list[tuple[str, float]]:
+        """Return the columns whose values may be asked for, with how little that is said."""
+        made: dict[str, float] = {}
+        for name, one in self.q.said.items():
+            column = self.q.column(name)
+            many = column.kind == "number" and not column.years and column.distinct > 40
+            asked = any(
+                self.q.is_asked_for(n) or _ASKED.search(self.q.text[: self.q.tokens[n].start]) for n in one.tokens
+            )
+            unlikely = one.likely < (LOOSE if asked else LIKELY)
+            if name == measure or name in taken or unlikely or many or self.q.is_paired(name):
+                continue
+            if column.kind == "number" and not column.years and not asked:
+                continue
+            before = (
+                self.q.korean and not asked and all(self.q.tokens[n].start < self.q.superlative_at for n in one.tokens)
+            )
+            made[name] = 0.5 * before - 0.4 * asked - 0.1 * (column.kind == "text") - 0.05 * one.coverage
+        label = label_of(self.q.table)
+        for n, token in enumerate(self.q.tokens):
+            called = label is not None and bool(set(words_of(label.name)) & NAMES)
+            if label and called and n in self.q.links.named and not self.q.links.columns[n] and self.q.is_asked_for(n):
+                made.setdefault(label.name, 0.0)  # "which pizza" in a table of pizzas
+            time = self.q.time_column()
+            if time and time.name != measure and (WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
+                made.setdefault(time.name, 0.0)
+            if PLACE.match(token.text):
+                for column in self.q.place_columns():
+                    made.setdefault(column.name, 0.0)
+        return [*sorted(made.items(), key=lambda one: one[1])[:CHOICES], ("", 0.15)]
+
+    def bests(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield which rows, or groups of them, have most or least."""
+        limit, counted = self._limit()
+        done = ["top", "bottom", "most_common"]
+        taken = {one.column for one in base.filters}
+        label = label_of(self.q.table)
+        if measure and self.q.column(measure).distinct <= 1:
+            return
+        for entity, unsaid in self._entities(used, measure, taken):
+            groups = entity and not self.q.unique(entity)
+            one_each = groups and self._is_one_each(entity)
+            many = self.measures.quantity()
+            amount = MANY.search(self.q.text) is not None or self.q.has("count", "most_common")
+            if groups and not measure and not many and (amount or self.q.named):  # "the largest" may be of a size
+                order = self.order("")
+                query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
+                figure = "" if self.q.has("count", "most_common") else self.measures.default_measure()
+                # The most of that is meant, not of rows, unless these are what the table is called.
+                rather = 0.5 * bool(figure and self.measures.additive(figure) and not self._most_rows)
+                rather += 0.6 * (not amount)
+                yield self.q.reading(query, used | counted, *done, "count", "each", assumes=unsaid + rather)
+            default = "" if measure else many or self.measures.default_measure()
+            if time := self._extreme_time():
+                default = "" if measure else time
+            figure = measure or default
+            if not figure or figure == entity:
+                continue
+            assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(self._led and figure not in self._led)
+            shown = [entity or (label.name if label else ""), figure]
+            if not entity and label and not self.q.unique(label.name):  # a city rather than its country
+                texts = [c for c in self.q.table.columns if c.kind == "text" and c.distinct > label.distinct]
+                shown[1:1] = [max(texts, key=lambda c: c.distinct).name] if texts else []
+            shown += [name for name, one in self.q.said.items() if one.likely >= NAMED and name not in shown]
+            when = self.q.time_column()
+            if not (entity and self.q.unique(entity)) and when and when.name not in shown:
+                shown += [when.name] if one_each or (not entity and not (label and self.q.unique(label.name))) else []
+            order = self.order(figure)
+            rows = replace(
+                base, shape="rows", measure=figure, columns=tuple(dict.fromkeys(filter(None, shown))), order=order,
+                limit=limit,
+            )  # fmt: skip
+            grouped = replace(
+                base, shape="groups", aggregate=self.measures.figure_of(figure), measure=figure, group=entity,
+                order=order, limit=limit,
+            )  # fmt: skip
+            both = groups and grouped.aggregate == "sum" and not self.q.has("sum")
+            if groups and not (one_each and both) and not self.q.is_date(figure):
+                unclear = assumes + (0.0 if self.q.aggregate or self.measures.additive(figure) else 0.25)
+                also = ("count",) if figure == many or (measure and grouped.aggregate == "sum") else ()
+                reading = self.q.reading(
+                    grouped, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
+                )
+                yield replace(reading, beside=rows if both else None)
+            summed = 0.6 if groups and not one_each and self.measures.additive(figure) else 0.0
+            more = ("count",) if measure else ()  # "number of" may be the name of a figure
+            each = entity or (label.name if label else "")
+            more = (*more, "average") if each and self.q.unique(each) else more  # a row is of all that it is called
+            reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed)
+            yield replace(reading, beside=grouped if one_each and both else None)
+
+    def _is_one_each(self, name: str) -> bool:
+        """Whether each row is one of what a column calls it, though some are called the same: the file says so."""
+        words = [_TABLE_NAME.sub("", word) for word in words_of(_PREPOSITION.split(self.q.table.stem)[0])]
+        head = next((word for word in reversed(words) if word and not word.isdigit()), "")
+        return bool(head) and any(likeness(head, word) >= NAMED for word in words_of(name))
+
+    def order(self, measure: str) -> str:
+        """Return how rows are ordered by a figure for what is asked: the fastest took the least time."""
+        least = not self.descending
+        if _FAST.search(self.q.text) and not {*words_of(measure)} & _SPEEDS:
+            timed = self.q.lasts(measure) or {*words_of(measure)} & _TIMED or _COURSE.fullmatch(measure)
+            least = bool(timed) != least
+        lost = lexicon().lost
+        if measure and self.q.column(measure).low < 0 and lost.search(self.q.text) and not lost.search(measure):
+            least = not least
+        return "asc" if least else "desc"
+
+    @property
+    def descending(self) -> bool:
+        """Whether most is asked for, not least."""
+        spans = self.q.operations.get("top", self.q.operations.get("most_common", []))
+        if not spans:
+            return False
+        rest = self.q.text[spans[0][1] : spans[0][1] + 14]
+        if re.search("[가-힣]", rest):
+            return not lexicon().down.search(rest)
+        return not rest.lower().startswith((" low", " small"))
+
+    def _extreme_time(self) -> str:
+        """Return the column of time where the oldest or latest is asked for."""
+        time = self.q.time_column() if _EXTREME_TIME.search(self.q.text) else None
+        return time.name if time else ""
+
+    def _limit(self) -> tuple[int, frozenset[int]]:
+        """Return how many are asked for, and the token that says so."""
+        words = {"two": 2, "three": 3, "five": 5, "ten": 10}
+        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        for n, token in enumerate(self.q.tokens):
+            near = any(0 <= token.start - end <= 10 or 0 <= start - token.end <= 2 for start, end in spans)
+            after = self.q.text[token.end : token.end + 3].strip()
+            counted = token.unit in ("개", "곳", "명", "건", "편", "개국", "대") or after.startswith(("위", "개", "곳"))
+            if token.kind == "number" and token.number and token.number <= 100 and (near or counted):
+                return int(token.number), frozenset([n])
+            if token.text.lower() in words:
+                return words[token.text.lower()], frozenset([n])
+            if few := _FEW.match(self.q.text, token.start):
+                spoken = frozenset(m for m, t in enumerate(self.q.tokens) if token.start <= t.start < few.end())
+                return int(number_word(few[1]) or 1), spoken
+        return 1, frozenset()
+
+    def grouped(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield a figure for each value of a column, or for each of several values that are named."""
+        for group, n in self.each():
+            how_much = self.q.has("how_much") and not self.q.has("count")
+            figure = "" if measure == group else measure or (self.measures.default_measure() if how_much else "")
+            aggregate = self.q.aggregate or ("sum" if how_much and not figure else self.measures.figure_of(figure))
+            figure = "" if aggregate == "count" else figure or self.measures.default_measure()
+            if aggregate == "count" and (many := self.measures.quantity()):
+                aggregate, figure = "sum", many
+            part = ""
+            if self.q.column(group).kind == "date":
+                part = "month" if any({"month", "월"} & set(token.forms) for token in self.q.tokens) else "year"
+            if self.q.superlative:
+                order, limit = self.order(figure), self._limit()[0]
+            else:
+                order, limit = "" if self.q.is_time(group) else "desc", 0
+            query = replace(
+                base, shape="groups", aggregate=aggregate, measure=figure, group=group, part=part, order=order,
+                limit=limit,
+            )  # fmt: skip
+            if self.q.pair and figure == self.q.pair.column.name and self.q.pair.kind == "left" and n in self.q.persons:
+                query = replace(query, filters=(*query.filters, Filter(figure, "gt", (0.0,))))  # who owes 0 owes not
+            missing = "" if figure or aggregate == "count" else "measure"
+            done = ("each", aggregate, *(("top", "bottom", "most_common") if limit else ()))
+            yield self.q.reading(query, used | {n}, *done, missing=missing)
+        for one in base.filters:
+            texts = {str(value).casefold() for value in one.values}
+            if one.op == "is" and len(texts) > 1 and (self.q.aggregate or measure):
+                aggregate = self.q.aggregate or self.measures.figure_of(measure)
+                figure = measure
+                if aggregate == "count":
+                    figure = self.measures.quantity()
+                    aggregate = "sum" if figure else aggregate
+                query = replace(
+                    base, shape="groups", aggregate=aggregate, measure=figure, group=one.column, order="desc"
+                )
+                missing = "" if query.measure or aggregate == "count" else "measure"
+                rather = -0.1 - 0.5 * self.q.has("each")
+                yield self.q.reading(query, used, aggregate, "count", "each", missing=missing, assumes=rather)
+
+    def each(self) -> Iterator[tuple[str, int]]:
+        """Yield the columns that a figure is asked for each value of, with their tokens."""
+        if self.q.persons and self.q.has("how_much") and not self.q.superlative:  # who paid how much
+            yield from ((name, n) for n in self.q.persons for name in self.q.links.columns[n])
+        for start, end in self.q.operations.get("each", ()):
+            korean = re.search("[가-힣]", self.q.text[start:end]) is not None
+            for n, token in enumerate(self.q.tokens):
+                if not (token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 6):
+                    continue
+                if not korean and self._in_a_name(self.q.text[start : token.end]):  # "per hour" of a `price_per_hour`
+                    continue
+                likely_of, spoken = self.q.links.columns[n], {key_of(form) for form in token.forms}
+                very = {name: likely for name, likely in likely_of.items() if key_of(name) in spoken}
+                best = min(LIKELY, max(likely_of.values(), default=LIKELY))
+                for name, likely in (very or likely_of).items():
+                    column = self.q.column(name)
+                    if likely >= best and (column.kind != "number" or column.distinct <= 60 or column.years):
+                        yield name, n
+                time = self.q.time_column()
+                if time and set(token.forms) & {"연도", "년도", "해", "연", "월", "year", "month"}:
+                    yield time.name, n
+
+    def _in_a_name(self, said: str) -> bool:
+        """Whether words stand, as they are, behind others in the name of a column."""
+        return any(re.search(rf"[a-z]{key_of(said)}", key_of(column.name)) for column in self.q.table.columns)
+
+    @cached_property
+    def no_group(self) -> bool:
+        """Whether a figure is asked for each of something that the table has no column of."""
+        for start, end in self.q.operations.get("each", ()):
+            korean = re.search("[가-힣]", self.q.text[start:end]) is not None
+            for n, token in enumerate(self.q.tokens):
+                beside = token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 1
+                stands = self.q.links.columns[n] or any(v.first <= n <= v.last for v in self.q.links.values)
+                alone = token.kind == "word" and not token.filler and self.q.links.named.get(n, 0.0) < 0.9
+                if beside and alone and not stands:
+                    return True
+        return False

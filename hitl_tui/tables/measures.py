@@ -1,0 +1,203 @@
+"""Which figures a question is about: the columns that it names or leaves open, and what becomes of several rows."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from math import prod
+
+from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.tables.profile import UNITS_OF_TIME
+from hitl_tui.tables.query import TableQuery
+from hitl_tui.tables.spoken import LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, Spoken
+from hitl_tui.tables.words import (
+    key_of,
+    lexicon,
+    likeness,
+    words_of,
+)  # fmt: skip
+
+_MEANT, _MEANT_APART = 0.3, 0.1
+"""How near in meaning a question has to be to a column of figures, and by how much nearer than to the next."""
+_ALIKE = 0.45
+"""From where on what is counted is near to what a table is of."""
+MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
+_COUNTED_IN = frozenset(
+    ("명", "개", "건", "대", "곳", "채", "마리", "권", "회", "가구", "세대", "persons", "people", "count")
+)
+"""Units of what is counted."""
+
+
+class Measures:
+    """The figures of one question."""
+
+    def __init__(self, q: Spoken) -> None:
+        self.q = q
+
+    def are_rows(self, name: str) -> bool:
+        """Whether rows are counted, and a column is called as one of them: the flight in flights.csv is its number."""
+        counted = self.q.has("count", "share") or MANY.search(self.q.text) is not None
+        rows = all(self.q.links.named.get(n, 0.0) >= 0.9 for n in self.q.said[name].tokens)
+        return counted and rows and not name.endswith("s") and not self.additive(name)
+
+    def default_measure(self) -> str:
+        """Return the column of a table that has one figure alone, or one for all."""
+        numbers = self.q.figures()
+        if self.q.lasting:
+            long = [c.name for c in self.q.table.columns if c.kind == "number" and c.unit in UNITS_OF_TIME]
+            return long[0] if len(long) == 1 else ""
+        if len(numbers) == 1:
+            return numbers[0].name
+        if self.q.has("how_much") and not self.q.has("count"):
+            paid = [c.name for c in numbers if self.q.in_money(c.name) and self.additive(c.name)]
+            if len(paid) == 1:
+                return paid[0]
+        whole = (c.name for word in TOTALS for c in numbers if key_of(c.bare_name) == word)
+        return next(whole, "") or (self.meant_measure if self.q.by_meaning else "")
+
+    @cached_property
+    def meant_measure(self) -> str:
+        """The column of figures that the whole question is nearest to in meaning, if one is clearly so."""
+        names = {" ".join(words_of(c.name)): c.name for c in self.q.figures()}
+        called = " ".join(words_of(self.q.table.stem))
+        if len(names) < 2:
+            return ""
+        likes = likenesses(self.q.text, [*names, *(f"{called} {name}" for name in names)])
+        both = sorted(zip(map(sum, zip(likes, likes[len(names) :], strict=False)), names, strict=True), reverse=True)
+        (best, name), (next_, _) = both[:2]
+        return names[name] if best >= _MEANT and best - next_ >= _MEANT_APART else ""
+
+    def quantity(self) -> str:
+        """Return the one column that says how many of something a row is about, where that many are asked for."""
+        spans = self.q.operations.get("count", ())
+        if self._count and (spans or self.q.superlative):
+            return self._count
+        asked = [self.q.text[a:b] + self.q.text[b : b + 20] for a, b in spans]
+        happened = any(
+            re.search(rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})", one, re.I)
+            for one in asked
+        )
+        columns = [c.name for c in self.q.figures() if self._is_quantity(c.name)]
+        return columns[0] if len(columns) == 1 and spans and not happened else ""
+
+    def _is_quantity(self, name: str) -> bool:
+        """Whether a column says how many of something a row is about, not what each of them costs."""
+        words = set(words_of(name))
+        rest = words_of(name)[1:] if NUMBER_OF.match(name) else ()
+        spoken = [form for token in self.q.tokens if token.kind == "word" for form in token.forms]
+        if any(likeness(form, word) >= LIKELY for word in rest for form in (*words_of(self.q.table.stem), *spoken)):
+            return not words & lexicon().each_of
+        costs = lexicon().each_of | lexicon().money | lexicon().alike["price"]
+        return bool(words & lexicon().quantities) and not words & costs - {"unit"}
+
+    def only_sold(self, name: str) -> bool:
+        """Whether only words that something was sold ask for a price: the most sold isn't the dearest."""
+        sold = lexicon().alike["sold"]
+        told = all(sold.intersection(self.q.tokens[n].forms) for n in self.q.said[name].tokens)
+        return self.q.superlative and told and not self.additive(name) and not self._is_quantity(name)
+
+    def additive(self, name: str) -> bool:
+        """Whether values of a column may be summed up."""
+        if pair := next((one for one in self.q.table.pairs if one.column.name == name), None):
+            return pair.kind != "short"
+        known, known_counts = lexicon().additive, lexicon().counts
+        words = set(words_of(name))
+        each = words & lexicon().each_of
+        if not each and (self.q.column(name).money or (len(words) > 1 and words & lexicon().money)):
+            return True
+        if self._is_quantity(name) or key_of(name) in known_counts or (self.q.lasting and self.q.lasts(name)):
+            return True
+        summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
+        spoken = {form for token in self.q.tokens for form in token.forms}
+        if any(word in known or word + "s" in known for word in words) or bool(spoken & summed):
+            return True
+        return not each and self._counts_things(name)
+
+    def _counts_things(self, name: str) -> bool:
+        """Whether whole numbers are of things: the question asks for the most of them, or the name or unit says so."""
+        column = self.q.column(name)
+        if not (column.whole and column.low >= 0) or column.years or self.q.flag(name) or column.unit in UNITS_OF_TIME:
+            return False
+        words = words_of(name)
+        things = len(words) == 1 and name.isascii() and name.casefold().endswith("s") and words[0] != name.casefold()
+        only = things and len(self.q.figures()) == 1
+        if column.unit in _COUNTED_IN or NUMBER_OF.match(name) or only:
+            return True
+        if name not in self.q.said or set(words_of(name)) & RATES:
+            return False
+        ends = [end for span in ("top", "bottom") for _, end in self.q.operations.get(span, ())]
+        after = (n for n, token in enumerate(self.q.tokens) if any(0 <= token.start - end <= 1 for end in ends))
+        return (
+            not self.q.korean and MANY.search(self.q.text) is not None and any(self._in_phrase(n, name) for n in after)
+        )
+
+    def _in_phrase(self, n: int, name: str) -> bool:
+        """Whether a column is named by a word or the next one."""
+        return bool(self.q.said[name].tokens & {n, n + 1})
+
+    def figure_of(self, measure: str) -> str:
+        """Return how values of a column become one: as is said, else summed where that makes sense."""
+        said = self.q.aggregate
+        if not measure:
+            return "count"
+        return said if said not in ("", "count", "distinct") else "sum" if self.additive(measure) else "average"
+
+    @cached_property
+    def _count(self) -> str:
+        """The one column that says how many rows were counted together."""
+        counts = [c.name for c in self.q.figures() if key_of(c.bare_name) in lexicon().counts]
+        return counts[0] if len(counts) == 1 else ""
+
+    @cached_property
+    def _one_each(self) -> bool:
+        """Whether there is one row for each of what its texts and times may be together: years by sources."""
+        apart = [c for c in self.q.table.columns if c.distinct > 1 and (c.kind in ("text", "date") or c.years)]
+        every = prod(c.distinct for c in apart)
+        return len(apart) > 1 and 0.95 * every <= self.q.table.rows <= every
+
+    @cached_property
+    def carried(self) -> str:
+        """The figure that rows carry which stand for several: how many they are, or what each of them is for."""
+        only = [c.name for c in self.q.figures()]
+        one = self._one_each or (len(only) == 1 and self._counts_things(only[0]))
+        figure = self._count or (self.default_measure() if one else "")
+        return figure if figure and self.additive(figure) else ""
+
+    @cached_property
+    def of_others(self) -> str:
+        """The one figure of a table whose rows the question names, where what is counted is near, but isn't these."""
+        rows = {n for n, likely in self.q.links.named.items() if likely >= 0.9}
+        known = any(n in rows or self.q.links.columns[n] for n in self.q.counted_nouns)
+        known |= any(v.first <= n <= v.last for n in self.q.counted_nouns for v in self.q.links.values)
+        near = any(self.q.near.get(n, 0.0) >= _ALIKE for n in self.q.counted_nouns)
+        figures = [c for c in self.q.figures() if c.whole and c.low >= 0]
+        return figures[0].name if near and rows and not known and len(figures) == 1 else ""
+
+    def limits_another(self, figure: str) -> bool:
+        """Whether a column of yes and no is named beside another figure: "the average wage of union members"."""
+        others = (c.name for c in self.q.figures() if c.name != figure and c.name in self.q.said)
+        return bool(figure and self.q.flag(figure)) and any(self.q.said[name].likely >= NAMED for name in others)
+
+    def counted(self, measure: str) -> bool:
+        """Whether what is counted is what a column holds the number of: "how many seats", "how many child seats"."""
+        values = {n for one in self.q.links.values if one.whole for n in range(one.first, one.last + 1)}
+        for _, end in self.q.operations.get("count", ()):
+            after = (n for n, token in enumerate(self.q.tokens) if token.start >= end and n not in values)
+            if measure in self.q.said and next(after, -1) in self.q.said[measure].tokens:
+                return True
+        return False
+
+    def named_rows(self, used: frozenset[int]) -> bool:
+        """Whether what is counted is called as a column of texts is: each row is one."""
+        texts = [one for name, one in self.q.said.items() if self.q.column(name).kind == "text" and one.likely >= NAMED]
+        ends = [end for _, end in self.q.operations.get("count", ())]
+        return any(0 <= self.q.tokens[n].start - end <= 1 for one in texts for n in one.tokens - used for end in ends)
+
+    def figure_among(self, listed: TableQuery) -> str:
+        """Return the column of figures of rows that were listed: what they are chosen by, or what was shown of them."""
+        fixed = {one.column for one in listed.filters if one.op in ("is", "none", "empty")}
+        made = [one.column for one in listed.filters if one.column in {pair.column.name for pair in self.q.table.pairs}]
+        figures = {column.name for column in self.q.figures()} - fixed
+        summed = {name for name in figures.union(made) if self.additive(name) or len(figures) == 1}
+        shown = [name for name in (listed.measure, *made, *listed.columns) if name in summed]
+        return next(iter(shown or (summed if len(summed) == 1 else ())), "")

@@ -1,0 +1,595 @@
+"""What the words of a question may say of one table: operations, columns and values, before any is chosen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.frequencies import telling
+from hitl_tui.tables.links import Links, bare_form, forms_of, label_of, links, names_of
+from hitl_tui.tables.moments import QUARTER
+from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
+from hitl_tui.tables.query import Filter, TableQuery
+from hitl_tui.tables.words import (
+    BLANK,
+    Token,
+    compound_of,
+    ends_as_predicate,
+    found,
+    is_ending,
+    is_past,
+    is_question_word,
+    key_of,
+    lexicon,
+    likeness,
+    number_word,
+    parted,
+    tokens,
+    words_of,
+)  # fmt: skip
+
+AGGREGATES = ("average", "median", "deviation", "distinct", "count", "sum")
+NAMED, LIKELY, LOOSE = 0.95, 0.75, 0.5
+"""How likely a word stands for a column: it is its name; it is part of it; it may."""
+_PREDICATE = 0.25
+"""How much a predicate says at most: what rows are about is said by nouns."""
+_BEFORE_NOUN = 0.4
+"""How much a Korean word says at most that ends as verbs before a noun do, and as some nouns."""
+_SUBJECT = re.compile(
+    r"(?:\b(?:we|you|they|i|he|she|people|everyone|anyone|who)|\b(?:did|do|does|got|get|gets|to)"
+    r"(?:\s(?!(?:our|the|a|an|my|your|their|his|her|its|this|that|any|all|each)\s)\w+)?)"
+    r"\s+(?:still\s|already\s|ever\s|all\s)?$",
+    re.I,
+)
+"""What an English verb follows."""
+_FEW_CALLED = 3
+"""Rows that a word of a name may mean."""
+_YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
+IDS = {"id", "uuid", "code", "fips", "lat", "lon", "latitude", "longitude", "index", "zip", "zipcode", "no", "number",
+        "rank", "lng", "unnamed"}  # fmt: skip
+_PLACES = frozenset(
+    {"place", "location", "city", "country", "region", "state", "county", "address", "street", "room"}
+    | {"지역", "장소", "위치", "주소", "시도"}
+)
+TOTALS = ("annual", "total", "all", "overall", "mean", "average", "value", "합계", "전체", "계", "amount", "revenue",
+           "금액", "매출", "매출액")  # fmt: skip
+RATES = {"share", "percent", "perc", "pct", "ratio", "rate", "percentage", "비율", "proportion"}
+TABLE_NOUN = re.compile(
+    r"\s?\S{0,12}\s?(?:표|목록|엑셀|파일|시트|데이터|자료|csv|tsv|list|table|file|data|spreadsheet|sheet|workbook|excel|parquet)",
+    re.I,
+)
+_DAYS = re.compile(r"일수|기간|days?(?![a-z])", re.I)
+_DAY_AFTER = re.compile(r"일(?!\s?(?:간|동안|이상|이하|이내|째|치|분))")
+_WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
+_WHICH = re.compile(r"(?:which|what|어느|어떤|무슨)\s*$", re.I)
+_WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
+_WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
+_AMOUNT = re.compile(r"amount|sales|revenue|금액|매출", re.I)
+LASTING = re.compile(
+    r"\b(?:minutes?|seconds?|hours?|how long)\b|몇\s?(?:분(?!이|의|인)|초|시간)|얼마나\s(?:걸|오래)", re.I
+)
+_AFTERWORD = re.compile(r"(?<=\?)\s+(?:\S+\s+){0,5}\S+[.!]?\s*$")
+"""A few words after the question, that say again what it asks."""
+NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=[A-Z]))", re.I)
+"""How names of columns begin that hold how many of something there are."""
+_SUMMED = ("how_much", "sum", "average", "median", "share", "change")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the question says of a column: how likely, in which tokens, and how much of the name it has."""
+
+    likely: float
+    tokens: frozenset[int]
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A query, with the tokens it explains, the operations it carries out and what it assumes.
+
+    One that is `whole` stands only where it leaves no word unexplained.
+    """
+
+    query: TableQuery
+    used: frozenset[int]
+    done: frozenset[str] = frozenset()
+    assumes: float = 0.0
+    missing: str = ""
+    whole: bool = False
+    beside: TableQuery | None = None
+
+
+class Spoken:
+    """What a question says in one table."""
+
+    def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
+        self.named = named
+        self.by_meaning = by_meaning
+        self.text = parted(_without_files(question, table) if named else question)
+        self.text = _AFTERWORD.sub(lambda said: BLANK * len(said.group()), self.text)
+        self.korean = re.search("[가-힣]", question) is not None
+        self.tokens = tokens(self.text)
+        self.pair = self._asked_pair(table)
+        table = replace(table, columns=(*table.columns, self.pair.column)) if self.pair else table
+        self.table = table
+        if (time := next((c for c in table.columns if c.years), None)) and 100 <= time.low < 1000:
+            self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
+        month = [c for c in table.columns if c.kind == "date" and c.low == c.high and c.first_month == c.last_month]
+        if month and not any(_DAYS.search(c.name) for c in table.columns if c.kind == "number"):
+            self.tokens = [_day_of(t, month[0], self.text) for t in self.tokens]
+        self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
+        if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
+            self.drop_operations([found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)])
+        self.drop_operations([(t.start, t.end) for t in self.tokens if self._is_called(t)])
+        self._keep_known_words()
+        self.comparisons = found(lexicon().comparisons, self.text)
+        spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
+        places = [span for each in spans for span in each]
+        for start, end in self.comparisons.get("between", ()):  # what stands between the two words is a value
+            places.remove((start, end))
+            places += [(start, start + 4), (end - 2, end)]
+        self.operators = frozenset(
+            n for n, token in enumerate(self.tokens) if any(_takes_up(token, start, end) for start, end in places)
+        )
+        self.links: Links = links(self.tokens, table, self.operators, named=named, by_meaning=by_meaning)
+        over = lexicon().over.search(self.text)
+        spoken = [n for n, t in enumerate(self.tokens) if over and over.start() < t.end and t.start < over.end()]
+        self.over = frozenset(n for n in spoken if 1.0 not in self.links.columns[n].values())
+        self.over = frozenset() if len(self.over) < len(spoken) else self.over  # a limit that is a column
+        self.compared = self._compared_columns()
+        if self.compared:
+            self.drop_operations([self._span(self.compared)])
+        self._keep_counts()
+        self._link_pair()
+        self.base = TableQuery(table.file.path, table.sheet)
+        self.persons = self._link_persons()
+        self._link_rows()
+
+    def _asked_pair(self, table: Table) -> Pair | None:
+        """Return the figure of two columns that the question has a word for; what is short is listed, not summed up."""
+        pair = next((one for one in table.pairs if lexicon().pairs[one.kind][0].search(self.text)), None)
+        summed = any(lexicon().operations[name].search(self.text) for name in _SUMMED)
+        return None if pair and pair.kind == "short" and summed else pair
+
+    def _compared_columns(self) -> tuple[Filter, frozenset[int]] | None:
+        """Return which rows are asked for where one column is compared with another, and the tokens that say so."""
+        if self.pair or self.has("change", "how_much", "correlation"):
+            return None
+        for op, expression in lexicon().columns.items():
+            for match in expression.finditer(self.text):
+                places = self._korean_sides(match) if self.korean else self._english_sides(match)
+                if places is None:
+                    continue
+                (first, low), (other, high) = places
+                said = frozenset(range(min(low, high), max(low, high) + 1))
+                said |= {n for n, token in enumerate(self.tokens) if match.start() <= token.start < match.end()}
+                if not any(self.tokens[n].number is not None for n in said):
+                    words = " ".join(self.tokens[n].text for n in sorted(said))
+                    return Filter(first, f"column_{op}", (other,), words), said
+        return None
+
+    def _korean_sides(self, match: re.Match[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
+        """Return the columns before 보다 and beside it; one that isn't named is what the other is a bound of."""
+        before = [n for n, token in enumerate(self.tokens) if token.end <= match.start()]
+        than = next((n for n in reversed(before) if self.tokens[n].text.endswith("보다")), None)
+        if than is None or before[-1] - than > 1 or not (other := self._number_at(than, "")):
+            return None
+        for n in (than + 1, than - 1, than - 2):
+            if n in before and (first := self._number_at(n, other)):
+                return (first, n), (other, than)
+        bound = [
+            c.name for c in self.table.columns if c.kind == "number" and other.endswith(c.name) and c.name != other
+        ]
+        return ((bound[0], than), (other, than)) if len(bound) == 1 and before[-1] == than else None
+
+    def _english_sides(self, match: re.Match[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
+        """Return the columns before and after "is below", or within and after "more … than"."""
+        after = [n for n, token in enumerate(self.tokens) if token.start >= match.end()][:3]
+        other = next(((name, n) for n in after if (name := self._number_at(n, ""))), None)
+        if other is None or any(not self.tokens[n].filler for n in after if n < other[1]):
+            return None
+        before = [n for n, token in enumerate(self.tokens) if token.start < match.end() and n < after[0]]
+        return next((((name, n), other) for n in reversed(before[-5:]) if (name := self._number_at(n, other[0]))), None)
+
+    def _number_at(self, n: int, but: str) -> str:
+        """Return the column of numbers, not of years, that a word is the name of."""
+        likely = {
+            name: rate
+            for name, rate in self.links.columns[n].items()
+            if name != but and self.column(name).kind == "number" and not self.column(name).years and rate >= NAMED
+        }
+        return max(likely, key=lambda name: likely[name], default="")
+
+    def _span(self, compared: tuple[Filter, frozenset[int]]) -> tuple[int, int]:
+        said = [self.tokens[n] for n in compared[1]]
+        return min(token.start for token in said), max(token.end for token in said)
+
+    def _keep_known_words(self) -> None:
+        """Drop what a Korean word would ask for by letters in the middle of it: `기대수명` counts nothing."""
+        known = [(t.start, t.start + len(form)) for t in self.tokens for form in t.forms if form in lexicon().alike]
+        self.operations = {
+            name: kept
+            for name, spans in self.operations.items()
+            if (kept := [(a, b) for a, b in spans if not any(start < a and b < end for start, end in known)])
+        }
+
+    def _is_called(self, token: Token) -> bool:
+        """Whether both words of a Korean compound are in a column's name: `최고기온` asks for no highest figure."""
+        parts = compound_of(token)
+        return all(parts) and any(
+            all(any(likeness(part, word) for word in words_of(c.name)) for part in parts) for c in self.table.columns
+        )
+
+    def drop_operations(self, said: Sequence[tuple[int, int]]) -> None:
+        """Drop what words would ask for that ask for a figure of two columns, or compare them."""
+        kept = {
+            name: [(a, b) for a, b in spans if not any(a < end and start < b for start, end in said)]
+            for name, spans in self.operations.items()
+        }
+        self.operations = {name: spans for name, spans in kept.items() if spans}
+
+    def _link_pair(self) -> None:
+        """Link the words that ask for a figure of two columns to it."""
+        for n in self.pair_tokens if self.pair else ():
+            self.links.columns[n] = {self.pair.column.name: 1.0} if self.pair else {}
+
+    @cached_property
+    def paired(self) -> tuple[str, ...]:
+        """The two columns that the figure is made of that the question asks for, or that it compares."""
+        if self.compared:
+            return (self.compared[0].column, str(self.compared[0].values[0]))
+        return (self.pair.less, self.pair.more) if self.pair else ()
+
+    def is_paired(self, name: str) -> bool:
+        return name in self.paired or (self.pair is not None and name == self.pair.column.name)
+
+    @cached_property
+    def pair_tokens(self) -> frozenset[int]:
+        """The words that ask for a figure of two columns, or compare them."""
+        if self.compared:
+            return self.compared[1]
+        if self.pair is None:
+            return frozenset()
+        spans = [found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)]
+        return frozenset(n for n, t in enumerate(self.tokens) for a, b in spans if a < t.end and t.start < b)
+
+    def lacking(self) -> Filter | None:
+        """Return which rows are asked for where it compares columns, or asks what is short or who owes."""
+        if self.compared:
+            return self.compared[0]
+        if self.pair is None or self.pair.kind in ("hours", "unused") or self.superlative or self.has("each", *_SUMMED):
+            return None
+        said = " ".join(self.tokens[n].text for n in sorted(self.pair_tokens))
+        return Filter(self.pair.column.name, "gt", (0.0,), said)
+
+    def _keep_counts(self) -> None:
+        """Count nothing where "number of" goes on from a noun: "the serial number of the drill", "his phone number"."""
+        named = [
+            token.end
+            for n, (token, likely) in enumerate(zip(self.tokens, self.links.columns, strict=True))
+            if likely or (token.text.isalpha() and not token.filler and n not in self.operators)
+        ]
+        spans = [
+            (a, b)
+            for a, b in self.operations.pop("count", [])
+            if not (self.text.startswith("number", a) and a - 1 in named)
+        ]
+        if spans:
+            self.operations["count"] = spans
+
+    def _link_persons(self) -> frozenset[int]:
+        """Link words that ask for a person to the column of persons, and return them."""
+        texts = [column for column in self.table.columns if column.kind == "text" and column.distinct > 1]
+        column = next((one for one in texts if set(words_of(one.name)) & lexicon().persons), None)
+        column = column or next((one for one in texts if key_of(one.name) == "name"), None)
+        if column is None:
+            return frozenset()
+        asking = [n for n, token in enumerate(self.tokens) if _WHO.match(token.text)]
+        for n in asking:
+            self.links.columns[n][column.name] = LIKELY
+        return frozenset(asking)
+
+    def _link_rows(self) -> None:
+        """Link the noun that is asked for, where nothing has its name, to the column of names that has none itself."""
+        label = label_of(self.table)
+        if label is None or not re.fullmatch(r"column\d+", label.name) or not self.superlative:
+            return
+        for n, token in enumerate(self.tokens):
+            known = self.links.columns[n] or any(v.first <= n <= v.last for v in self.links.values)
+            asked = self.is_asked_for(n) or (n - 1 in self.links.named and self.is_asked_for(n - 1))
+            if token.kind == "word" and not known and not token.filler and asked:
+                self.links.columns[n][label.name] = LIKELY
+
+    def column(self, name: str) -> Column:
+        column = self.table.column(name)
+        assert column is not None
+        return column
+
+    @cached_property
+    def said(self) -> dict[str, Said]:
+        """What the question says of each column, the likeliest first."""
+        made: dict[str, Said] = {}
+        for name in dict.fromkeys(name for likely in self.links.columns for name in likely):
+            words = words_of(name)
+            hits = {n: likely[name] for n, likely in enumerate(self.links.columns) if name in likely}
+            for n, token in enumerate(self.tokens):
+                number = number_word(token.text) if token.number is None else token.number
+                if number is not None and float(number).is_integer() and str(int(number)) in words:
+                    hits[n] = 1.0
+            pair = self.pair is not None and name == self.pair.column.name
+            said = {n for n in hits if n not in self.operators or self._names_too(n, hits[n])}
+            if not said and len(words) > 1 and not pair:  # "total" alone is no total cost, but the heaviest has a mass
+                continue
+            made[name] = Said(max(hits.values()), frozenset(hits), self._coverage(name))
+        return dict(sorted(made.items(), key=lambda one: (one[1].coverage, one[1].likely, -len(one[0])), reverse=True))
+
+    def _names_too(self, n: int, likely: float) -> bool:
+        """Whether a word that asks for something names a column as well: the heaviest has a mass, 점유율 is a share."""
+        token = self.tokens[n]
+        shares = [span for name in ("share", "rate") for span in self.operations.get(name, ())]
+        asks = any(token.start < end and start < token.end for start, end in shares)
+        return bool(lexicon().loosely.get(token.forms[-1])) or (asks and likely >= NAMED)
+
+    def _coverage(self, name: str) -> float:
+        """Return how many words of the question a column's name takes up, less for words of it nobody said."""
+        said = 3.0 if len(name) > 4 and name.casefold() in self.text.casefold() else 0.0
+        free = 0
+        for word in words_of(name):
+            best = 0.0
+            for token in self.tokens:
+                forms = forms_of(token)
+                if token.number is not None and token.number.is_integer():
+                    forms = (*forms, str(int(token.number)))
+                if numeral := number_word(token.text[:1]) if len(token.text) <= 2 else None:
+                    forms = (*forms, str(int(numeral)))
+                best = max([best, *(likeness(form, word) for form in forms)])
+            said += best
+            free += not best and len(word) > 2 and word not in TOTALS
+        return said - 0.2 * free
+
+    def columns(self, kinds: Sequence[str], apart: frozenset[int], but: set[str], least: float) -> list[str]:
+        """Return the columns of some kinds that words name which stand for nothing else, the likeliest first."""
+        return [
+            name
+            for name, one in self.said.items()
+            if self.column(name).kind in kinds
+            and name not in but
+            and one.likely >= least
+            and (one.tokens - apart or one.likely >= NAMED)
+        ]
+
+    def figures(self) -> list[Column]:
+        """Return the columns that hold figures, not years or ids."""
+        columns = [c for c in self.table.columns if c.name not in self.paired]
+        numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
+        numbers = [c for c in numbers if not self.table.numbers_rows(c.name)]
+        return [
+            c
+            for c in numbers
+            if (NUMBER_OF.match(c.name) or not set(words_of(c.name)) & IDS) and not re.fullmatch(r"column\d+", c.name)
+        ]
+
+    @cached_property
+    def near(self) -> dict[int, float]:
+        """How near words are in meaning to what the table, or a column of it, is called."""
+        if not self.by_meaning:
+            return {}
+        names = list(names_of(self.table))
+        words = {
+            n: bare_form(token) for n, token in enumerate(self.tokens) if token.kind == "word" and not token.filler
+        }
+        return {n: max(likenesses(word, names), default=0.0) for n, word in words.items() if word}
+
+    @cached_property
+    def lasting(self) -> bool:
+        """Whether it asks how long something takes."""
+        return LASTING.search(self.text) is not None
+
+    def time_column(self) -> Column | None:
+        """Return the column of dates or years."""
+        dated = [c for c in self.table.columns if c.kind == "date" and c.distinct > 1]
+        dated += [c for c in self.table.columns if c.years]
+        return next((c for c in dated if c.name in self.said), next(iter(dated), None))
+
+    def is_date(self, name: str) -> bool:
+        return self.column(name).kind == "date"
+
+    def is_time(self, name: str) -> bool:
+        column = self.table.column(name)
+        return column is not None and (column.kind == "date" or column.years)
+
+    def unique(self, name: str) -> bool:
+        """Whether each row has another value."""
+        column = self.column(name)
+        return column.distinct >= 0.9 * max(1, column.filled)
+
+    def flag(self, name: str) -> Filter | None:
+        """Return which value of a column of yes and no says yes."""
+        column = self.column(name)
+        if column.kind == "number" and (column.low, column.high, column.distinct) == (0.0, 1.0, 2):
+            return Filter(name, "is", (1.0,), name)
+        true = tuple(value for value in column.values if value.casefold() in _YES)
+        return Filter(name, "is", true, name) if true and len(column.values) == 2 else None
+
+    def has(self, *operations: str) -> bool:
+        return any(operation in self.operations for operation in operations)
+
+    @property
+    def aggregate(self) -> str:
+        return next((name for name in AGGREGATES if self.has(name)), "")
+
+    @property
+    def superlative(self) -> bool:
+        return self.has("top", "bottom", "most_common")
+
+    def named_by(self, filters: Sequence[Filter]) -> frozenset[int]:
+        """Return the tokens that name the columns of filters."""
+        every = [self.said[one.column].tokens for one in filters if one.column in self.said]
+        return frozenset().union(*every)
+
+    def reading(
+        self,
+        query: TableQuery,
+        used: frozenset[int],
+        *done: str,
+        assumes: float = 0.0,
+        missing: str = "",
+    ) -> Reading:
+        """Return a reading that also explains the tokens that name its columns."""
+        spoken = [self.said[name].tokens for name in query.names if name in self.said]
+        spoken.append(self.kinds_of(query.measure))
+        return Reading(query, used.union(*spoken), frozenset(done), assumes, missing)
+
+    def _is_rate(self, name: str) -> bool:
+        """Whether a column holds shares of something, by its name or by the word that asks for it: `실업률`."""
+        rates = self.operations.get("rate", ())
+        spoken = (self.tokens[n] for n in self.said[name].tokens)
+        asked = any(token.start <= start < token.end for token in spoken for start, _ in rates)
+        return bool(set(words_of(name)) & RATES) or self.column(name).unit == "%" or asked
+
+    @cached_property
+    def asks_for_rate(self) -> bool:
+        """Whether a column that the question names holds shares already."""
+        named = (name for name, one in self.said.items() if one.likely >= LIKELY)
+        return any(self.column(name).kind == "number" and self._is_rate(name) for name in named)
+
+    def place_columns(self) -> list[Column]:
+        """Return the column that says where rows are, if there is one."""
+        return [c for c in self.table.columns if c.kind == "text" and set(words_of(c.name)) & _PLACES][:1]
+
+    @property
+    def superlative_at(self) -> int:
+        """Where the word stands that asks for most or least."""
+        spans = [span for name in ("top", "bottom", "most_common") for span in self.operations.get(name, ())]
+        return min((start for start, _ in spans), default=0)
+
+    def is_asked_for(self, n: int) -> bool:
+        """Whether a word says what is asked for: it follows "which", or is the last noun of a Korean question."""
+        if self.korean and self.superlative and self.tokens[n].start > self.superlative_at:
+            after = self.tokens[n + 1 :]
+            if not after or (len(after) == 1 and not self.links.columns[n + 1] and n + 1 not in self.links.named):
+                return True
+        return _WHICH.search(self.text[: self.tokens[n].start]) is not None
+
+    @cached_property
+    def counted_nouns(self) -> frozenset[int]:
+        """The words right behind "how many"."""
+        ends = [end for _, end in self.operations.get("count", ())]
+        return frozenset(
+            n for n, t in enumerate(self.tokens) if not t.filler and any(0 <= t.start - end <= 1 for end in ends)
+        )
+
+    def keyed(self, filters: Sequence[Filter]) -> bool:
+        """Whether filters name one row: a value that no other row has, or a word of what few rows are called."""
+        label = label_of(self.table)
+        called = {
+            v
+            for one in self.links.values
+            if label and one.column == label.name and one.count <= _FEW_CALLED
+            for v in one.values
+        }
+        return any(
+            (one.op == "is" and self.unique(one.column)) or (one.op == "has" and called >= {*one.values})
+            for one in filters
+        )
+
+    def says_what_of(self, query: TableQuery) -> bool:
+        """Whether the question names the column that it asks of itself, and what it asks of that."""
+        mine = self.said.get(query.measure)
+        if mine is None or mine.likely < LIKELY:
+            return False
+        how_much = {"how_much"} if not query.filters else set()  # "how much is it" says no more than a name
+        return bool(self.operations.keys() - how_much) or self.lacking() is not None
+
+    def kinds_of(self, measure: str) -> frozenset[int]:
+        """Return the words for another figure right behind that of one: "bike thefts" are those of Bike, not Theft."""
+        mine = self.said[measure].tokens if measure in self.said else frozenset()
+        others = [
+            one.tokens for name, one in self.said.items() if name != measure and self.column(name).kind == "number"
+        ]
+        beside = (n + 1 for n in mine if n + 1 < len(self.tokens) and self.links.columns[n + 1])
+        behind = {n for n in beside if self.tokens[n].start - self.tokens[n - 1].end == 1}
+        return frozenset(n for n in behind for tokens in others if n in tokens and not tokens & mine)
+
+    def lasts(self, name: str) -> bool:
+        column = self.table.column(name)
+        return column is not None and column.unit in UNITS_OF_TIME
+
+    def in_money(self, name: str) -> bool:
+        return is_money(self.column(name))
+
+    @cached_property
+    def whether(self) -> bool:
+        """Whether it is a question of yes or no."""
+        if any(is_question_word(token.text) for token in self.tokens):
+            return False
+        return (_WHETHER_KO if self.korean else _WHETHER).search(self.text) is not None
+
+    def weight(self, n: int) -> float:
+        """Return how much a token says: a rare word or a name more than one of every day, a verb's form little."""
+        token = self.tokens[n]
+        if token.kind != "word":
+            return 0.9
+        if re.search(r"\d", token.text):
+            return 1.0
+        if token.text.isascii() or not re.search("[가-힣]", token.text):
+            name = token.text[0].isupper() and token.start > 0
+            if not name and _SUBJECT.search(self.text[: token.start]):
+                return min(_PREDICATE, *(telling(form, "en") for form in token.forms))
+            return max(0.9 if name else 0.0, min(telling(form, "en") for form in token.forms))
+        says = min(telling(form, "ko") for form in token.forms)
+        if is_past(token.text):
+            return min(says, _PREDICATE)
+        return min(says, _BEFORE_NOUN) if ends_as_predicate(token.text) else says
+
+
+def is_money(column: Column) -> bool:
+    """Whether a column holds amounts of money."""
+    said = {*words_of(column.name), column.unit.casefold()}
+    return column.money or bool(said & lexicon().money) or _AMOUNT.search(column.name) is not None
+
+
+def _takes_up(token: Token, start: int, end: int) -> bool:
+    """Whether an expression is most of a word, or all of it but its ending."""
+    within = min(end, token.end) - max(start, token.start)
+    ends = start <= token.start < end <= token.end and is_ending(token.text[end - token.start :])
+    return 5 * within >= 2 * len(token.text) or ends
+
+
+def _may_be_year(token: Token, time: Column) -> bool:
+    return token.kind == "number" and not token.unit and time.low <= float(token.number or 0) <= time.high
+
+
+def _day_of(token: Token, month: Column, text: str) -> Token:
+    """Return a number that is a day of the month as that day, where all dates of a column are of one month."""
+    day = int(token.number or 0) if token.kind == "number" and not token.unit else 0
+    if not 0 < day < 32 or not _DAY_AFTER.match(text, token.end):
+        return token
+    said = f"{int(month.low):04d}-{month.first_month:02d}-{day:02d}"
+    return replace(token, text=f"{token.text}일", end=token.end + 1, forms=(said,), number=None, kind="day")
+
+
+def before_table_noun(question: str) -> list[str]:
+    """Return the words that stand before a word for a table: "the towny list"."""
+    said = tokens(question)
+    return [form for one in said if not one.filler and TABLE_NOUN.match(question[one.end :]) for form in one.forms]
+
+
+def _without_files(question: str, table: Table) -> str:
+    """Return a question with the name of a file blanked, so that its words aren't read twice."""
+    stem = table.stem.casefold()
+    parts = [
+        w
+        for w in re.findall(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-z]+\d\w*", question.casefold())
+        if len(w) >= 5 and stem.startswith(w)
+    ]
+    parts += [word for word in before_table_noun(question) if word in words_of(stem)]
+    for name in (table.file.path, table.file.path.split("/")[-1], table.stem, *parts):
+        at = question.casefold().find(name.casefold())
+        if at >= 0 and len(name) > 2:
+            return question[:at] + BLANK * len(name) + question[at + len(name) :]
+    return question
