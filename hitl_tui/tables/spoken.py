@@ -507,7 +507,7 @@ class Spoken:
 
     def kinds_of(self, measure: str) -> frozenset[int]:
         """Return the words for another figure right behind that of one: "bike thefts" are those of Bike, not Theft."""
-        mine = self.said[measure].tokens if measure in self.said else frozenset()
+        mine = {n for n, token in enumerate(self.tokens) if key_of(measure) in {key_of(form) for form in token.forms}}
         others = [
             one.tokens for name, one in self.said.items() if name != measure and self.column(name).kind == "number"
         ]
