@@ -1,0 +1,83 @@
+"""Tables of the same columns as one, rows that are totals of others, and which figure of a table is meant."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.tables.ask import ask
+from hitl_tui.tables.files import table_files
+from tests.tables.test_columns_and_values import asked, folder, said, workbook
+
+EVENTS = '"guest","age" "Ada",31 "Ben",{}'
+PRICES = "item;price\nlamp;9,50\nchair;1.020,25\nrug;30,5\n"
+FIRMS = "town,yr,n_firm\n" + "".join(f"{town},{year},{n + year - 2000}\n" for town, n in (("Ulm", 40), ("Bonn", 70))
+                                     for year in (2001, 2002))  # fmt: skip
+CRIMES = "district,year,Theft,Bike\nNorth,2001,90,10\nNorth,2001,80,20\nSouth,2001,20,25\nEast,2001,99,1\n"
+SHOPS = "branch,sales,profit\nOne,500,40\nTwo,900,-20\nThree,300,-30\nTwo,800,-25\n"
+AREAS = ("Land", "Ay", "Bee", "Cee", "Dee", "Eff", "Gee")
+BORN = "area,year,births\n" + "".join(
+    f"{area},{year},{births * (year - 2000)}\n" for year in (2001, 2002, 2003)
+    for area, births in zip(AREAS, (21, 1, 2, 3, 4, 5, 6), strict=True)
+)  # fmt: skip
+
+
+def test_sheets_of_the_same_columns_are_one_table(tmp_path: Path) -> None:
+    workbook(tmp_path / "party.xlsx", may=EVENTS.format(45), june=EVENTS.format(52))
+    assert "**4**" in said(tmp_path, "how many rows are in party.xlsx?")
+    assert "**52**" in said(tmp_path, "who is the oldest guest in party.xlsx and what age?")
+
+
+def test_remarks_below_a_table_are_no_rows(tmp_path: Path) -> None:
+    workbook(tmp_path / "party.xlsx", may='"guest","age","seat" "Ada",31,2 "Ben",45,3 "seen","","" "","by",""')
+    assert "**38**" in said(tmp_path, "average age in party.xlsx")
+
+
+def test_a_comma_may_part_decimals(tmp_path: Path) -> None:
+    assert "**1,060.25**" in said(tmp_path, "total price in prices.csv", prices=PRICES)
+
+
+@pytest.mark.parametrize("question", ["how many firms were there in Bonn in 2002?", "2002년 Bonn firm은 몇 개야?"])
+def test_a_number_of_things_is_added_up_where_they_are_counted(tmp_path: Path, question: str) -> None:
+    assert "**72**" in said(tmp_path, question, firms=FIRMS)
+
+
+def test_most_of_a_kind_is_the_sum_of_that_kind(tmp_path: Path) -> None:
+    assert "North: **30**" in said(tmp_path, "which district had the most bike thefts in 2001?", crimes=CRIMES)
+
+
+@pytest.mark.parametrize(
+    "question", ["which branch lost the most in shops.csv?", "shops.csv에서 손실이 가장 큰 branch는?"]
+)
+def test_what_lost_most_has_the_lowest_profit(tmp_path: Path, question: str) -> None:
+    assert "Two: **-45**" in said(tmp_path, question, shops=SHOPS)
+
+
+def test_a_row_that_is_the_total_of_the_others_is_not_added_to_them(tmp_path: Path) -> None:
+    assert "**42**" in said(tmp_path, "total births in 2002 in born.csv", born=BORN)
+    assert "Gee: **36**" in said(tmp_path, "which area has the most births in born.csv?")
+
+
+def test_files_of_the_same_columns_are_asked_together_where_all_are_meant(tmp_path: Path) -> None:
+    rows = "city,year,people\n{0},2001,{1}\n{0},2002,9\n{2},2001,{3}\n"
+    towns = {"towns_north": rows.format("Kiel", 10, "Lund", 20), "towns_south": rows.format("Ulm", 5, "Graz", 7)}
+    answer = asked(tmp_path, "how many people live in all the towns together in 2001?", **towns)
+    assert answer.result is not None and answer.result.rows[0][0] == 42
+    assert answer.mapped is not None and answer.mapped.table.name == "towns_*th.csv"
+
+
+def test_a_people_is_known_by_its_country(tmp_path: Path) -> None:
+    firms = "firm,country\nHan,South Korea\nNam,South Korea\nOak,South Africa\n"
+    assert "**2**" in said(tmp_path, "how many South Korean firms are in firms.csv?", firms=firms)
+
+
+def test_words_after_the_question_ask_nothing(tmp_path: Path) -> None:
+    lines = "order id,line,mode\nA1,1,air\nA1,2,air\nB2,1,air\nC3,1,sea\n"
+    assert "**2**" in said(tmp_path, "How many different orders went by air? Orders, not lines.", freight=lines)
+
+
+def test_two_figures_that_are_named_alike_are_not_one_of_them(tmp_path: Path) -> None:
+    games = "round,home_goals,away_goals\n1,2,1\n2,0,3\n"
+    files = table_files(folder(tmp_path, games=games))
+    assert ask("what is the average of goals in games.csv, home and away?", files).result is None
