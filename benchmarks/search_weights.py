@@ -17,7 +17,7 @@ import random
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,9 +29,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.question_sets import Question, QuestionSet
 from hitl_tui.teams.search import ranking
 from hitl_tui.teams.search.index import SearchIndex, named_in, open_store
+from hitl_tui.teams.search.index_refresh import Allowed
 from hitl_tui.teams.search.passage_search import asked_of
 
-_FILES, _READ, _RANKED = 8, 35, 25
+_FILES, _READ, _RANKED, _JUDGED = 8, 35, 25, 8
 _TEXTS = (".md", ".rst", ".txt", ".html", ".page", ".py", ".yaml", ".xml", ".adoc", "")
 _STRONG, _WEAK = 10.0, 3.0
 """How much the weights of an order and of a confidence are held down, in standard deviations."""
@@ -51,6 +52,7 @@ class Case:
     terms: int
     headings: Rows = field(default_factory=list)
     sentences: Rows = field(default_factory=list)
+    answers: Rows = field(default_factory=list)
     absent: float = 0.0
     said: list[float] = field(default_factory=list)
 
@@ -62,7 +64,7 @@ def cases(name: str, folder: Path, questions: QuestionSet) -> Iterator[Case]:
         for place in sorted({question.folder for question in questions.questions}):
             store = Path(made, f"{place}.db")
             with SearchIndex(store) as index:
-                index.refresh(folder / place)
+                index.refresh(folder / place, allowed=Allowed(sketches=None))
             for question in questions.questions:
                 if question.folder != place or question.kind not in ("passage", "none"):
                     continue
@@ -109,17 +111,24 @@ def _case(name: str, store: Path, question: Question, *, large: bool, answered: 
         found = ranking.by_headings(asked, ranking.candidates(db, asked, named))
         if not found:
             return None
-        read = ranking.by_sentences(asked, found[:_READ])
+        sentences = ranking.by_sentences(asked, found[:_READ])
+        read = ranking.by_answers(asked, sentences)
     finally:
         db.close()
     case = Case(name, question.id, answered and question.kind == "passage", large, asked.windows, len(asked.terms))
     case.absent = asked.absent(read[0].text)
     for window in found:
         case.headings.append((dict(window.features), _answers(window, question)))
+    for window in sentences:
+        case.sentences.append((_floats(window.features), _answers(window, question)))
     for window in read:
-        case.sentences.append(({k: float(v) for k, v in window.features.items()}, _answers(window, question)))
+        case.answers.append((_floats(window.features), _answers(window, question)))
         case.said.append(window.said)
     return case
+
+
+def _floats(features: Mapping[str, float]) -> dict[str, float]:
+    return {name: float(value) for name, value in features.items()}
 
 
 def _answers(window: ranking.Window, question: Question) -> bool:
@@ -147,6 +156,14 @@ def fit_order(rows: Sequence[Rows], names: Sequence[str]) -> dict[str, float]:
         return total / len(scaled)
 
     return dict(zip(names, (_descend(slope, len(names)) / spread).tolist(), strict=True))
+
+
+def fit_unjudged(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Return the weights that tell, from the other features, how the thorough encoder would judge a window."""
+    names = [name for name in ranking.UNJUDGED if name]
+    x = np.c_[_matrix([(row, False) for row in rows], names), np.ones(len(rows))]
+    found = np.linalg.lstsq(x, np.array([row["answer"] for row in rows]), rcond=None)[0].tolist()
+    return {"": found[-1], **dict(zip(names, found[:-1], strict=True))}
 
 
 def fit_confidence(rows: Sequence[dict[str, float]], good: Sequence[bool], worth: Sequence[float]) -> dict[str, float]:
@@ -180,21 +197,23 @@ def _matrix(rows: Rows, names: Sequence[str]) -> Any:
 
 def few(case: Case, chance: random.Random) -> Iterator[Case]:
     """Yield two cases with a few of one's windows, as of a folder with a note or two."""
-    good = [at for at, (_, answers) in enumerate(case.sentences) if answers]
-    others = [at for at, (_, answers) in enumerate(case.sentences) if not answers]
+    good = [at for at, (_, answers) in enumerate(case.answers) if answers]
+    others = [at for at, (_, answers) in enumerate(case.answers) if not answers]
     for number in chance.choices((0, 1, 2, 3, 5, 8), k=2):
         chosen = chance.sample(good, 1) if case.answered and good else others[:1]
         chosen = sorted({*chosen, *chance.sample(others, min(number, len(others)))})
         most = max((case.said[at] for at in chosen), default=0.0) or 1.0
-        rows = [({**case.sentences[at][0], "words": case.said[at] / most}, case.sentences[at][1]) for at in chosen]
+        rows = [({**case.answers[at][0], "words": case.said[at] / most}, case.answers[at][1]) for at in chosen]
         if rows:
             said = [case.said[at] for at in chosen]
-            yield replace(case, answered=case.answered and bool(good), headings=[], sentences=rows, said=said)
+            yield replace(
+                case, answered=case.answered and bool(good), headings=[], sentences=[], answers=rows, said=said
+            )
 
 
 def usual(known: Sequence[Case], weights: dict[str, float]) -> float:
     """Return what windows weigh that don't answer."""
-    ranked = [sorted((_weigh(row, weights) for row, _ in case.sentences), reverse=True) for case in known]
+    ranked = [sorted((_weigh(row, weights) for row, _ in case.answers), reverse=True) for case in known]
     others = [weight for row in ranked for weight in row[3:_RANKED]]
     return sum(others) / len(others)
 
@@ -205,18 +224,19 @@ def _weigh(features: dict[str, float], weights: dict[str, float]) -> float:
 
 def confidence(case: Case, weights: dict[str, float], other: float) -> tuple[dict[str, float], bool, bool]:
     """Return what tells whether the first three answer, and whether the first, and one of the three, does."""
-    order = [_weigh(features, weights) for features, _ in case.sentences]
+    order = [_weigh(features, weights) for features, _ in case.answers]
     ranked = sorted(range(len(order)), key=lambda at: -order[at])[:_RANKED]
     best, size = ranked[:3], math.log(1 + case.windows)
     found = {
         "weight": order[ranked[0]],
         "stands_out": order[ranked[0]] - (sum(order[at] for at in ranked) + (_RANKED - len(ranked)) * other) / _RANKED,
         "words": max(case.said[at] for at in best) / size,
+        "answer": max(case.answers[at][0]["answer"] for at in best),
         "terms": float(case.terms),
         "windows": size,
         "absent": case.absent,
     }
-    return found, case.sentences[ranked[0]][1], any(case.sentences[at][1] for at in best)
+    return found, case.answers[ranked[0]][1], any(case.answers[at][1] for at in best)
 
 
 def main() -> None:
@@ -236,8 +256,14 @@ def main() -> None:
         fitted = _fit([case for case in known if case.set != left_out])
         _tell(left_out, fitted, [case for case in known if case.set == left_out])
     fitted = _fit(known)
-    for name, weights in (("HEADINGS", fitted.headings), ("SENTENCES", fitted.sentences), ("CONFIDENCE", fitted.sure)):
-        print(name, {key: round(value, 2) for key, value in weights.items()})
+    for name, weights in (
+        ("HEADINGS", fitted.headings),
+        ("SENTENCES", fitted.sentences),
+        ("ANSWERS", fitted.answers),
+        ("UNJUDGED", fitted.unjudged),
+        ("CONFIDENCE", fitted.sure),
+    ):
+        print(name, {key: round(value, 3) for key, value in weights.items()})
     print("USUAL", round(fitted.usual, 1))
 
 
@@ -247,6 +273,8 @@ class Fitted:
 
     headings: dict[str, float]
     sentences: dict[str, float]
+    answers: dict[str, float]
+    unjudged: dict[str, float]
     sure: dict[str, float]
     usual: float
 
@@ -254,13 +282,15 @@ class Fitted:
 def _fit(known: Sequence[Case]) -> Fitted:
     headings = fit_order([case.headings for case in known if case.answered], list(ranking.HEADINGS))
     sentences = fit_order([case.sentences for case in known if case.answered], list(ranking.SENTENCES))
-    other, chance = usual(known, sentences), random.Random(0)
+    answers = fit_order([case.answers for case in known if case.answered], list(ranking.ANSWERS))
+    unjudged = fit_unjudged([features for case in known for features, _ in case.answers[:_JUDGED]])
+    other, chance = usual(known, answers), random.Random(0)
     known = [*known, *(part for case in known if not case.large for part in few(case, chance))]
-    told = [confidence(case, sentences, other) for case in known]
+    told = [confidence(case, answers, other) for case in known]
     # That a question with an answer was answered with something else is half as bad as an answer where there is none.
     worth = [1.0 if good or not case.answered else 0.5 for case, (_, _, good) in zip(known, told, strict=True)]
     sure = fit_confidence([row for row, _, _ in told], [good for _, _, good in told], worth)
-    return Fitted(headings, sentences, sure, other)
+    return Fitted(headings, sentences, answers, unjudged, sure, other)
 
 
 def _tell(left_out: str, fitted: Fitted, known: Sequence[Case]) -> None:
@@ -271,7 +301,7 @@ def _tell(left_out: str, fitted: Fitted, known: Sequence[Case]) -> None:
         "a few windows": [part for case in known if not case.large for part in few(case, chance)],
     }
     for name, group in groups.items():
-        some = [(case, *confidence(case, fitted.sentences, fitted.usual)) for case in group]
+        some = [(case, *confidence(case, fitted.answers, fitted.usual)) for case in group]
         asked = [(first, three) for case, _, first, three in some if case.answered]
         print(
             f"{left_out}, {name}: {len(asked)} answers,"

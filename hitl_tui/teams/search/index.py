@@ -35,8 +35,9 @@ from hitl_tui.teams.search.index_refresh import (
 )
 from hitl_tui.teams.search.passage_search import SearchHits, ask, is_foreign, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
+from hitl_tui.teams.search.window_meanings import sketch_windows
 
-VERSION = 18
+VERSION = 19
 WAIT_SECONDS = 60.0
 _T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
@@ -52,7 +53,8 @@ CREATE TABLE files (
     kind TEXT NOT NULL, note TEXT NOT NULL
 );
 CREATE TABLE windows (
-    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, page INTEGER NOT NULL, heading TEXT NOT NULL, parts TEXT NOT NULL
+    id INTEGER PRIMARY KEY, file INTEGER NOT NULL, page INTEGER NOT NULL, heading TEXT NOT NULL, parts TEXT NOT NULL,
+    meaning BLOB
 );
 CREATE INDEX windows_by_file ON windows (file);
 CREATE TABLE spellings (word TEXT PRIMARY KEY, sound TEXT NOT NULL) WITHOUT ROWID;
@@ -290,9 +292,10 @@ class SearchIndex:
                         self._db.execute("ROLLBACK")
                     raise
                 self._db.execute("COMMIT")
-                return done
         except InterruptedError:
             return Refreshed(0, 0, 0, (), (), searched(self._db), complete=False)
+        sketch_windows(self._db, allowed.sketches, stop)
+        return done
 
     def _query(self, text: str, limit: int, part: bool) -> SearchHits:
         self._db.execute("BEGIN")

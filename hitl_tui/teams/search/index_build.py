@@ -26,7 +26,7 @@ from hitl_tui.core.json_text import short_id
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.search.file_walk import is_left_out
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.index_refresh import Allowed, Progress, TooMuch
+from hitl_tui.teams.search.index_refresh import ANY, Allowed, Progress, TooMuch
 
 ASKED_FROM = 20_000
 """Files above which a person is asked before a folder is indexed in advance."""
@@ -127,6 +127,7 @@ async def build(place: IndexPlace, progress: Progress, *, ahead: bool = False, l
         "secrets": dict(place.secrets),
         "most": ASKED_FROM if ahead and not large else None,
         "nice": _NICE if ahead else 0,
+        "sketches": None if ahead else ANY.sketches,
     }
     try:
         process = await asyncio.create_subprocess_exec(
@@ -163,7 +164,8 @@ async def build(place: IndexPlace, progress: Progress, *, ahead: bool = False, l
 class Order(TypedDict):
     """What a process is to do.
 
-    `most` is how many files there may be without a person's word, None for any number; `nice` how far it steps back.
+    `most` is how many files there may be without a person's word, None for any number; `nice` how far it steps back,
+    `sketches` of how many windows the meaning is sketched, None for all.
     """
 
     file: str
@@ -172,6 +174,7 @@ class Order(TypedDict):
     secrets: dict[str, str]
     most: int | None
     nice: int
+    sketches: int | None
 
 
 def _limit(nice: int) -> None:
@@ -212,7 +215,10 @@ def main() -> int:
     try:
         with SearchIndex(Path(order["file"]), secrets=order["secrets"]) as index:
             done = index.refresh(
-                Path(order["root"]), order["documents"], progress, allowed=Allowed(files=order["most"])
+                Path(order["root"]),
+                order["documents"],
+                progress,
+                allowed=Allowed(files=order["most"], sketches=order["sketches"]),
             )
     except TooMuch as much:
         _say(files=much.files)

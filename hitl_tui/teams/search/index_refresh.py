@@ -27,6 +27,10 @@ _BATCH_SECONDS = 2.0
 """After so long what was read is kept, so that a build that is ended goes on from there."""
 
 
+_SKETCHED = 3_000
+"""Windows of which the meaning is sketched while a person waits: it takes a second."""
+
+
 class TooMuch(Exception):
     """There is more to do than was allowed; nothing was written.
 
@@ -47,11 +51,13 @@ class Allowed:
         files: files that are searched, in all.
         stale: files that have to be read.
         size: bytes of those.
+        sketches: windows of which the meaning is sketched.
     """
 
     files: int | None = None
     stale: int | None = None
     size: int | None = None
+    sketches: int | None = _SKETCHED
 
     def check(self, files: int, stale: Sequence[Found]) -> None:
         """Raise TooMuch when it is more than that."""

@@ -89,6 +89,8 @@ class Listed:
         place, word, title: what was counted; see `Listing`.
         lines, files: how many lines have the word, and how many files there are.
         directly: how many of the files are in the folder itself, and not in one below it.
+        entries: of which kind the entries of a document are that were counted; empty where it was something else.
+        when: of which year, or year and month, they are.
     """
 
     place: str
@@ -97,6 +99,8 @@ class Listed:
     lines: int
     files: int
     directly: int = 0
+    entries: str = ""
+    when: str = ""
 
 
 def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:

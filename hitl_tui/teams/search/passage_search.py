@@ -19,6 +19,7 @@ from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.contract import language_of
+from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.query_terms import Term, parse_question, whole_term, whole_words, with_near
@@ -151,6 +152,10 @@ def ask(
     """
     asked, misspelt = asked_of(db, question, named)
     terms = asked.terms
+    if counted := entries_in(db, question, named):
+        shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in counted.lines[:_LISTED]]
+        listed = Listed(shown[0].path, "", "", len(counted.lines), 1, entries=counted.noun, when=counted.when)
+        return SearchHits(tuple(shown), (), searched(db), counted=listed)
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]

@@ -15,14 +15,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
-from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.encoder import answering, likenesses, nearest
 from hitl_tui.teams.search.query_terms import Term
 from hitl_tui.teams.search.tokens import has_korean, index_tokens
 
-_CANDIDATES, _COMPARED, _READ = 300, 100, 25
-"""Windows of which the words are weighed, of which the headings are compared, and of which each sentence is."""
+_CANDIDATES, _COMPARED, _MEANT_ALIKE, _READ, _JUDGED = 300, 100, 30, 25, 8
+"""Windows of which the words are weighed, of which the headings are compared, with others that are chosen by what they
+mean, of which each sentence is compared, and that are judged as answers."""
+_UNKNOWN = 0.25
+"""How like a question a window is of which that isn't known."""
 _TITLE, _NAME = 0.5, 0.25
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 300, 360, 10
 """Characters of the headings and of a sentence, and sentences of a window, of which meaning is compared."""
@@ -44,7 +47,7 @@ _NAMED = 0.7
 _LONG = 800
 _BEST = 3
 
-HEADINGS: Mapping[str, float] = {"words": 5.87, "share": 5.52, "heading_share": 0.08, "heading": 8.77}
+HEADINGS: Mapping[str, float] = {"words": 5.87, "share": 5.52, "heading_share": 0.08, "heading": 8.77, "window": 5.0}
 SENTENCES: Mapping[str, float] = {
     "words": 3.63,
     "share": 3.91,
@@ -52,6 +55,7 @@ SENTENCES: Mapping[str, float] = {
     "heading_share": 0.64,
     "sentence": 9.62,
     "heading": 5.51,
+    "window": 0.0,
     "has_figure": 1.39,
     "figure_in_sentence": 0.5,
     "length": -0.86,
@@ -59,10 +63,13 @@ SENTENCES: Mapping[str, float] = {
     "test": -1.23,
     "changes": -0.83,
 }
+ANSWERS: Mapping[str, float] = {**SENTENCES, "answer": 40.0}
+UNJUDGED: Mapping[str, float] = {"": 0.8, "sentence": 0.1, "heading": 0.05, "window": 0.05}
 CONFIDENCE: Mapping[str, float] = {
     "weight": 0.27,
     "stands_out": 0.28,
     "words": 0.63,
+    "answer": 0.0,
     "terms": 0.04,
     "windows": 0.2,
     "absent": -1.09,
@@ -140,7 +147,9 @@ class Window:
         parts: its sentences, each with its first and last line.
         tokens: its index tokens, with those of its headings and its file's name.
         said: how much of the question its words say.
-        likes: how like each sentence is to the question.
+        like: how like the question it is, roughly.
+        likes: how like each sentence is.
+        asks: it has the whole question, word for word.
         features: what is weighed.
         weight: how well it answers, in log-odds.
         score: how well it answers beside the best window, 0 to 1.
@@ -153,7 +162,9 @@ class Window:
     parts: tuple[tuple[int, int, str], ...]
     tokens: str
     said: float
+    like: float = _UNKNOWN
     likes: tuple[float, ...] = ()
+    asks: bool = False
     features: Mapping[str, float] = field(default_factory=dict)
     weight: float = 0.0
     score: float = 0.0
@@ -171,11 +182,11 @@ def ranked(db: sqlite3.Connection, asked: Asked, named: Sequence[int]) -> list[W
         asked: the question.
         named: ids of the files that are searched; all when empty.
     """
-    return by_sentences(asked, by_headings(asked, candidates(db, asked, named))[:_READ])
+    return by_answers(asked, by_sentences(asked, by_headings(asked, candidates(db, asked, named))[:_READ]))
 
 
 def candidates(db: sqlite3.Connection, asked: Asked, named: Sequence[int]) -> list[Window]:
-    """Return the windows whose words say most of a question."""
+    """Return the windows whose words say most of a question, and those that mean most nearly the same."""
     sums: Counter[int] = Counter()
     for term in asked.terms:
         own: dict[int, float] = {}
@@ -188,18 +199,23 @@ def candidates(db: sqlite3.Connection, asked: Asked, named: Sequence[int]) -> li
     every = [row[0] for row in db.execute("SELECT id FROM windows LIMIT ?", (_COMPARED + 1,))]
     if len(every) <= _COMPARED and not named:
         chosen = every  # where there are few, meaning alone finds what is said in other words
+    store = Path(db.execute("PRAGMA database_list").fetchone()[2])
+    alike = nearest(asked.text, store, _MEANT_ALIKE, chosen, named)
+    meant = sorted(alike, key=lambda window: -alike[window])[:_MEANT_ALIKE]
     rows = db.execute(
         "SELECT windows.id, path, page, heading, parts, body, title, name FROM windows"
         " JOIN files ON files.id = windows.file JOIN words ON words.rowid = windows.id"
         " WHERE windows.id IN (SELECT value FROM json_each(?))",
-        (json.dumps(chosen),),
+        (json.dumps([*chosen, *meant]),),
     )
     found = []
     for id_, path, page, heading, parts, body, title, name in rows:
         said = _said(asked, f" {body} ", f" {title} ", f" {name} ")
         blocks = tuple(piece for first, last, text in json.loads(parts) for piece in sentences(first, last, text))
-        found.append(Window(id_, path, page, heading, blocks, f" {body} {title} {name} ", said))
-    return sorted(found, key=lambda window: (-window.said, window.id))[:_COMPARED]
+        like = alike.get(id_, _UNKNOWN)
+        found.append(Window(id_, path, page, heading, blocks, f" {body} {title} {name} ", said, like))
+    found.sort(key=lambda window: (-window.said, window.id))
+    return [*found[:_COMPARED], *(window for window in found[_COMPARED:] if window.id in meant)]
 
 
 def by_headings(asked: Asked, windows: Sequence[Window]) -> list[Window]:
@@ -216,6 +232,7 @@ def by_headings(asked: Asked, windows: Sequence[Window]) -> list[Window]:
                 "share": asked.share(window.tokens),
                 "heading_share": asked.share(f" {index_tokens(window.heading)} "),
                 "heading": likes[title],
+                "window": window.like,
             },
         )
         for window, title in zip(windows, titles, strict=True)
@@ -224,7 +241,7 @@ def by_headings(asked: Asked, windows: Sequence[Window]) -> list[Window]:
 
 
 def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
-    """Return windows in the order in which they answer, by all that is weighed."""
+    """Return windows in the order in which their words, headings and sentences answer."""
     texts = [text[:_SENTENCE_CHARS] for window in windows for _, _, text in window.parts[:_MOST_SENTENCES]]
     every = iter(likenesses(asked.text, texts))
     figure = _FIGURE.search(asked.text) is not None
@@ -244,10 +261,26 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
             "test": "test" in path,
             "changes": any(word in path for word in ("change", "news", "history")),
         }
-        repeats = len(asked.text) > _LONG_QUESTION and _folded(asked.text) in _folded(window.text)
-        made.append(replace(window, likes=likes, features=features, weight=-_REPEATED if repeats else 0.0))
-    best = _weighed(made, SENTENCES)
+        asks = len(asked.text) > _LONG_QUESTION and _folded(asked.text) in _folded(window.text)
+        made.append(replace(window, likes=likes, features=features, asks=asks))
+    return _weighed(made, SENTENCES)
+
+
+def by_answers(asked: Asked, windows: Sequence[Window]) -> list[Window]:
+    """Return windows in the order in which they answer, the first of them judged by the thorough encoder."""
+    texts = [f"{file_title(window.path)} > {window.heading}: {window.text}" for window in windows[:_JUDGED]]
+    judged = dict(zip((window.id for window in windows), answering(asked.text, texts), strict=False))
+    made = [
+        replace(window, features={**window.features, "answer": judged.get(window.id, likely_answer(window.features))})
+        for window in windows
+    ]
+    best = _weighed(made, ANSWERS)
     return [replace(window, score=math.exp(window.weight - best[0].weight)) for window in best]
+
+
+def likely_answer(features: Mapping[str, float]) -> float:
+    """Return how well a window answers that wasn't judged, as far as the other features tell."""
+    return UNJUDGED[""] + sum(value * features[name] for name, value in UNJUDGED.items() if name)
 
 
 def confidence(asked: Asked, windows: Sequence[Window]) -> dict[str, float]:
@@ -258,6 +291,7 @@ def confidence(asked: Asked, windows: Sequence[Window]) -> dict[str, float]:
         "weight": weights[0],
         "stands_out": weights[0] - sum(weights) / len(weights),
         "words": max(window.said for window in windows[:_BEST]) / size,
+        "answer": max(window.features["answer"] for window in windows[:_BEST]),
         "terms": len(asked.terms),
         "windows": size,
         "absent": asked.absent(windows[0].text),
@@ -305,7 +339,10 @@ def _folded(text: str) -> str:
 
 
 def _weighed(windows: Sequence[Window], weights: Mapping[str, float]) -> list[Window]:
-    made = [replace(w, weight=w.weight + sum(weights[name] * w.features[name] for name in weights)) for w in windows]
+    made = []
+    for window in windows:
+        weight = sum(weights[name] * window.features[name] for name in weights)
+        made.append(replace(window, weight=weight - _REPEATED * window.asks))
     return sorted(made, key=lambda window: (-window.weight, window.id))
 
 

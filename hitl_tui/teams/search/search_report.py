@@ -43,6 +43,7 @@ _ENGLISH = {
     "counted": "{lines} in {files} with “{word}”{where}:",
     "titled": "{files} with a title that begins with “{title}”{where}:",
     "placed": "{files} match `{place}`{directly}:",
+    "entries": "{entries} in `{place}`{when}:",
     "directly": ", {files} of them in the folder itself",
     "nearly": "“{word}” isn't in these documents; did you mean “{near}”?",
     "unreadable": "`{path}` wasn't searched: {reason}.",
@@ -52,6 +53,14 @@ _ENGLISH = {
     "ignored": "{count:,} of kinds or in folders that aren't searched",
     "unread_files": "{count:,} unreadable",
     "foreign": "Found in documents in another language.",
+    "release": "{count:,} release",
+    "releases": "{count:,} releases",
+    "question": "{count:,} question",
+    "questions": "{count:,} questions",
+    "function": "{count:,} function",
+    "functions": "{count:,} functions",
+    "class_definition": "{count:,} class",
+    "class_definitions": "{count:,} classes",
     "line": "{count:,} line",
     "lines": "{count:,} lines",
     "passage": "{count:,} passage",
@@ -85,6 +94,7 @@ _KOREAN = {
     "counted": "“{word}”: {files}, {lines}에 있습니다{where}.",
     "titled": "제목이 이렇게 시작하는 것: “{title}”, {files}{where}.",
     "placed": "`{place}`: {files}{directly}.",
+    "entries": "`{place}`: {entries}{when}.",
     "directly": ", 그중 폴더 바로 아래에 {files}개",
     "nearly": "이 문서들에 없는 말: “{word}”. 혹시 이 말인가요? “{near}”",
     "unreadable": "검색하지 못한 파일: `{path}` ({reason}).",
@@ -94,6 +104,14 @@ _KOREAN = {
     "ignored": "검색 대상이 아닌 종류나 폴더 {count:,}개",
     "unread_files": "읽을 수 없는 것 {count:,}개",
     "foreign": "다른 언어로 쓰인 문서에서 찾았습니다.",
+    "release": "릴리스 {count:,}개",
+    "releases": "릴리스 {count:,}개",
+    "question": "질문 {count:,}개",
+    "questions": "질문 {count:,}개",
+    "function": "함수 {count:,}개",
+    "functions": "함수 {count:,}개",
+    "class_definition": "클래스 {count:,}개",
+    "class_definitions": "클래스 {count:,}개",
     "line": "{count:,}줄",
     "lines": "{count:,}줄",
     "passage": "구절 {count:,}개",
@@ -321,6 +339,9 @@ def _missing(found: _Found) -> str:
 
 
 def _counted(words: Mapping[str, str], listed: Listed) -> str:
+    if listed.entries:
+        entries, when = _count(words, listed.lines, listed.entries), f" ({listed.when})" if listed.when else ""
+        return words["entries"].format(entries=entries, place=listed.place, when=when)
     kind = "counted" if listed.word else "titled" if listed.title else "placed"
     return words[kind].format(
         word=listed.word,

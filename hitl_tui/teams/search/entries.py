@@ -1,0 +1,149 @@
+"""Questions that count what a document consists of: the releases of a changelog, questions, functions, classes."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hitl_tui.teams.search.query_terms import whole_words
+
+_HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|몇\s?(?:개|번|가지|차례|건)|개수", re.IGNORECASE)
+_RELEASE = re.compile(r"[#=\s]*(?:[A-Za-z][\w-]*\s+)?[\[(]?v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
+_NOUNS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str], bool]] = {
+    "release": (re.compile(r"\b(?:releases|versions)\b|릴리[스즈]|버전", re.IGNORECASE), _RELEASE, False),
+    "question": (
+        re.compile(r"\bquestions\b|질문|물음", re.IGNORECASE),
+        re.compile(r".*[?？]\W*$|\W*\d+\W.{100,}"),
+        False,
+    ),
+    "function": (
+        re.compile(r"\b(?:functions|methods)\b|함수|메서드|메소드", re.IGNORECASE),
+        re.compile(r"\s*(?:async def|def|func|fn|(?:async )?function)\s+\w+"),
+        True,
+    ),
+    "class_definition": (
+        re.compile(r"\bclasses\b|클래스", re.IGNORECASE),
+        re.compile(r"\s*(?:export )?class\s+\w+"),
+        True,
+    ),
+}
+"""What is counted: the words for it, how its line looks, and whether that may be any line of code."""
+_TESTS = re.compile(r"\btests?\b|테스트", re.IGNORECASE)
+_CHANGES = re.compile(r"change|news|history|release", re.IGNORECASE)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b|(?<!\d)(1[0-2]|[1-9])월", re.IGNORECASE)
+_FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """The entries that a question counts.
+
+    Args:
+        noun: of what kind they are: `release`, `question`, `function`, `class_definition`.
+        when: the year, or year and month, that was asked for; empty for any.
+        lines: path, line and text of each.
+    """
+
+    noun: str
+    when: str
+    lines: tuple[tuple[str, int, str], ...]
+
+
+def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> Entries | None:
+    """Return the entries of a document that a question counts; None for other questions, and where there are none.
+
+    Args:
+        db: the store; the caller holds a read transaction.
+        question: the question, without the names of files.
+        named: ids of the files that it names.
+    """
+    if not _HOW_MANY.search(question):
+        return None
+    noun = next((noun for noun, (words, _, _) in _NOUNS.items() if words.search(question)), "")
+    if not noun:
+        return None
+    year, month = _YEAR.search(question), _MONTH.search(question)
+    when = _When(year[0] if year else "", _number(month) if year and month else 0)
+    best: list[tuple[str, int, str]] = []
+    for file, path in _files(db, question, named, changes=noun == "release"):
+        found = [(path, line, text) for line, text, dated in _entries(db, file, noun) if when.fits(f"{text} {dated}")]
+        if noun == "function" and _TESTS.search(question):
+            found = [one for one in found if "test" in one[2]] or found
+        best = max(best, found, key=len)
+    return Entries(noun, str(when), tuple(best)) if len(best) >= (1 if named else _FEWEST) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _When:
+    year: str
+    month: int
+
+    def __str__(self) -> str:
+        return f"{self.year}-{self.month:02}" if self.month else self.year
+
+    def fits(self, text: str) -> bool:
+        if self.year not in text:
+            return False
+        name = _MONTHS[self.month - 1]
+        written = rf"{self.year}\W?0?{self.month}(?!\d)|\b{name}\w*\b|(?<!\d){self.month}월"
+        return not self.month or re.search(written, text, re.IGNORECASE) is not None
+
+
+def _number(month: re.Match[str]) -> int:
+    return _MONTHS.index(month[1].casefold()) + 1 if month[1] else int(month[2])
+
+
+def _files(db: sqlite3.Connection, question: str, named: Sequence[int], *, changes: bool) -> list[tuple[int, str]]:
+    """Return the files that a question means: those it names, whose paths have most of its words, or of changes."""
+    every = db.execute("SELECT id, path FROM files WHERE reason = ''").fetchall()
+    if named:
+        return [(file, path) for file, path in every if file in named]
+    if changes:
+        every = [(file, path) for file, path in every if _CHANGES.search(path)]
+    words = [_letters(word) for word in whole_words(question) if len(word) > 1 and not word.isdigit()]
+    have = [(sum(word in _letters(path) for word in words), file, path) for file, path in every]
+    most = max((count for count, _, _ in have), default=0)
+    return [(file, path) for count, file, path in have if count == most and (most or changes)]
+
+
+def _entries(db: sqlite3.Connection, file: int, noun: str) -> Iterator[tuple[int, str, str]]:
+    """Yield of each entry its line, what it is headed, and the text that begins it, where dates may stand."""
+    _, begins, any_line = _NOUNS[noun]
+    rows = db.execute("SELECT heading, parts FROM windows WHERE file = ? ORDER BY id", (file,)).fetchall()
+    read = [(heading.split(" > "), json.loads(parts)) for heading, parts in rows]
+    headed: dict[tuple[str, ...], tuple[int, str, str]] = {}
+    for heading, parts in read:
+        for depth, title in enumerate(heading, 1):
+            if begins.match(title) and not any_line:
+                entry = (parts[0][0], title, parts[0][2][:80] if depth == len(heading) else "")
+                headed.setdefault(tuple(heading[:depth]), entry)
+    if len(headed) >= _FEWEST:
+        yield from headed.values()
+        return
+    for _, parts in read:
+        for first, last, text in parts:
+            lines = text.split("\n") if any_line and text.count("\n") == last - first else [text]
+            if any_line or first == last:
+                yield from ((at, line.strip(), "") for at, line in enumerate(lines, first) if begins.match(line))
+
+
+def _letters(text: str) -> str:
+    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -1,0 +1,77 @@
+"""Counting what a document consists of: releases, questions, functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.passage_search import SearchHits
+
+CHANGES = """# Changelog
+
+## [Unreleased]
+
+Nothing yet.
+
+## [2.1.0] - 2025-06-18
+
+Faster than 2.0.4 by half.
+
+## [2.0.4] - 2025-06-02
+
+A fix.
+
+## [2.0.3] - 2024-12-01
+
+Another one. Python 3.12 is supported.
+"""
+PLAIN = (
+    "widget (1.4, spring)\n\n    * Python 3.12 works.\n\nwidget (1.3)\n\n    * First.\n\nwidget (1.2)\n\n    * None.\n"
+)
+ANSWERS = (
+    "# Help\n\n## Can I pay by card?\n\nYes.\n\n## Where is my parcel?\n\nIn the post.\n\n## Contact\n\nBy mail.\n"
+)
+CODE = "def helper():\n    return 1\n\n\ndef test_one():\n    helper()\n\n\nclass Box:\n    def test_two(self): ...\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "docs"
+    made.mkdir()
+    (made / "changes.md").write_text(CHANGES)
+    (made / "HISTORY").write_text(PLAIN)
+    (made / "help.md").write_text(ANSWERS)
+    (made / "test_box.py").write_text(CODE)
+    return made
+
+
+def ask(folder: Path, question: str) -> SearchHits:
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        return index.query(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "count", "noun", "path"),
+    [
+        ("How many releases does changes.md list?", 3, "release", "changes.md"),
+        ("changes.md에 2025년 6월 버전이 몇 개야?", 2, "release", "changes.md"),
+        ("How many versions came out in June 2025?", 2, "release", "changes.md"),
+        ("HISTORY에 릴리스가 모두 몇 개 적혀 있어?", 3, "release", "HISTORY"),
+        ("How many questions are answered in the help?", 2, "question", "help.md"),
+        ("how many test functions are in test_box.py?", 2, "function", "test_box.py"),
+        ("test_box.py에 함수가 몇 개 있나요?", 3, "function", "test_box.py"),
+    ],
+)
+def test_entries_are_counted(folder: Path, question: str, count: int, noun: str, path: str) -> None:
+    counted = ask(folder, question).counted
+    assert counted is not None
+    assert (counted.lines, counted.entries, counted.place) == (count, noun, path)
+
+
+@pytest.mark.parametrize("question", ["Which version fixed it?", "How many days may a parcel take?"])
+def test_other_questions_count_nothing(folder: Path, question: str) -> None:
+    counted = ask(folder, question).counted
+    assert counted is None or not counted.entries
