@@ -28,7 +28,7 @@ from typing import Any
 
 _THREADS, _MOST_THREADS = 1, 4
 COMPARED = 500
-_PASSAGE = 450
+_PASSAGE = 600
 """Characters of a passage that are weighed as an answer."""
 _MOST, _LONG = 4, 12
 _SENTENCES = re.compile(r"(?<=[.?!])\s+")

@@ -88,7 +88,7 @@ def test_the_process_ends_with_whoever_started_it(place: IndexPlace) -> None:
     place.cache.mkdir()
     order = {
         "file": str(place.file), "root": str(place.workspace), "documents": ["."], "secrets": {}, "most": None,
-        "nice": 0,
+        "nice": 0, "sketches": None,
     }  # fmt: skip
     with place.file.with_name(place.file.name + ".build").open("w+b") as other:
         fcntl.flock(other, fcntl.LOCK_EX)  # so that it waits

@@ -22,7 +22,7 @@ from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
-from hitl_tui.teams.search.query_terms import Term, parse_question, whole_term, whole_words, with_near
+from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import Asked, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
@@ -37,9 +37,9 @@ _CARRIES = 0.39
 """How much a word says at least that has to stand in the only passage there is, or is named: "pay"."""
 _FAR, _NEAR, _SURE, _TOGETHER, _CERTAIN = -2.5, -0.3, 0.3, 1.5, 3.0
 """From where on, in log-odds that there is an answer, something is called the nearest, is shown, is an answer, and is
-one even where what is asked stands apart, or a part of it nowhere."""
-_NEAR_IN_FEW = -1.0
-"""The same among few windows, where nobody has to read much to see that it isn't one."""
+one even where what is asked stands apart or isn't all in the only passage, or a part of it nowhere."""
+_NEAR_IN_FEW, _SURE_IN_FEW = -1.5, 0.0
+"""The same among few windows, where nobody has to read much to see that it isn't one, and little stands against it."""
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _MOST_FAR = 2
@@ -176,8 +176,9 @@ def ask(
     # Words to look for, rather than a question or what is left of one.
     bare = not part and "?" not in question and len(terms) == len(list(units(normalise(question))))
     if bare and any(_has_all(asked, window) for window in best):
-        odds = max(odds, _SURE)
-    if odds < (_NEAR if asked.windows > _FEW else _NEAR_IN_FEW):
+        odds = max(odds, _SURE, _SURE_IN_FEW)
+    near, sure = (_NEAR, _SURE) if asked.windows > _FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
+    if odds < near:
         if named:
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(best, _MOST_FAR)]
@@ -188,10 +189,10 @@ def ask(
     rows = PurePosixPath(passages[0].path).suffix.lower() in SUFFIXES and is_worked_out(question)
     # What a question of the documents' own language is about has to stand in them, and together.
     missed, apart = missing and odds < _CERTAIN, odds < _TOGETHER and _apart(asked, best[:3])
-    weak = rows or odds < _SURE or (same and bool(missed or apart))
+    unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
+    weak = rows or odds < sure or (same and bool(missed or apart)) or (bool(unsaid) and odds < _TOGETHER)
     if weak and part:
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
-    unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
     if has_korean(passages[0].text) != korean:  # found by what it means: there are other words for it
         missing = tuple(t.surface for t in gone if korean and not t.korean and t.surface in missing)
     unsaid = tuple(word for word in unsaid if word not in missing)
@@ -400,7 +401,7 @@ def _misspelt(
     """Return the terms with Korean words in one piece where the documents have one that is written nearly like it."""
     nearly: dict[str, str] = {}
     for word in whole_words(question):
-        if len(word) < _SYLLABLES or not has_korean(word) or _written(db, word):
+        if len(word) < _SYLLABLES or not has_korean(word) or word in TASKS or _written(db, word):
             continue
         rows = db.execute(
             "SELECT parts FROM windows WHERE id IN (SELECT rowid FROM words WHERE words MATCH ? LIMIT ?)",

@@ -33,7 +33,7 @@ _ALIKE, _SYLLABLE = 0.7, 0.35
 _NUMBER, _VERSION, _NAME = 0.5, 1.0, 0.75
 _UNKNOWN, _LISTED, _SPLIT, _LONE, _PARTICLE = 3.5, 5.5, 2.2, 1.0, 6.0
 _MOST_SYLLABLES = 8
-_TASKS = frozenset(
+TASKS = frozenset(
     {"summarise", "summarize", "summary", "report", "briefly", "overview", "draft", "explain", "describe", "search"}
     | {"요약", "정리", "보고서", "리포트", "설명", "작성", "검색", "조회", "조사", "찾아", "찾기"}
     | {"알려", "알려줘", "보여", "써줘"}
@@ -127,7 +127,7 @@ def parse_question(
         known = terms.get(term.forms[0].phrase)
         if known is None or known.telling < term.telling:
             terms[term.forms[0].phrase] = term
-    asked = [t for t in terms.values() if t.surface.casefold() not in _TASKS and not is_question_word(t.surface)]
+    asked = [t for t in terms.values() if t.surface.casefold() not in TASKS and not is_question_word(t.surface)]
     telling = [term for term in asked if term.telling >= _SAYS] or asked or list(terms.values())
     chosen = sorted(telling, key=lambda term: -term.telling)[:MAX_TERMS]
     return tuple(term for term in telling if term in chosen)

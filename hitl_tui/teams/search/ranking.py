@@ -21,14 +21,18 @@ from hitl_tui.meaning.encoder import answering, likenesses, nearest
 from hitl_tui.teams.search.query_terms import Term
 from hitl_tui.teams.search.tokens import has_korean, index_tokens
 
-_CANDIDATES, _COMPARED, _MEANT_ALIKE, _READ, _JUDGED = 300, 100, 30, 25, 8
+_CANDIDATES, _COMPARED, _MEANT_ALIKE, _READ, _JUDGED = 300, 100, 30, 35, 8
 """Windows of which the words are weighed, of which the headings are compared, with others that are chosen by what they
 mean, of which each sentence is compared, and that are judged as answers."""
+_OTHERS = 25
+"""Windows among which the best stand out, or not."""
 _UNKNOWN = 0.25
 """How like a question a window is of which that isn't known."""
 _TITLE, _NAME = 0.5, 0.25
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 300, 360, 10
 """Characters of the headings and of a sentence, and sentences of a window, of which meaning is compared."""
+_STRETCH = 400
+"""Characters of a window that are judged."""
 _NO_WORD = re.compile(r"[\W_]+")
 _SENTENCE_END = (".", "!", "?", "。", ":")
 _LONG_QUESTION, _REPEATED = 30, 3.0
@@ -47,35 +51,56 @@ _NAMED = 0.7
 _LONG = 800
 _BEST = 3
 
-HEADINGS: Mapping[str, float] = {"words": 5.87, "share": 5.52, "heading_share": 0.08, "heading": 8.77, "window": 5.0}
+HEADINGS: Mapping[str, float] = {
+    "words": 4.108,
+    "share": 5.831,
+    "heading_share": 0.531,
+    "heading": 6.901,
+    "window": 11.301,
+}
 SENTENCES: Mapping[str, float] = {
-    "words": 3.63,
-    "share": 3.91,
-    "sentence_share": 1.74,
-    "heading_share": 0.64,
-    "sentence": 9.62,
-    "heading": 5.51,
-    "window": 0.0,
-    "has_figure": 1.39,
-    "figure_in_sentence": 0.5,
-    "length": -0.86,
-    "code": -1.39,
-    "test": -1.23,
-    "changes": -0.83,
+    "words": 3.229,
+    "share": 4.116,
+    "sentence_share": 1.358,
+    "heading_share": 0.827,
+    "sentence": 8.597,
+    "heading": 5.072,
+    "window": 4.537,
+    "has_figure": 1.643,
+    "figure_in_sentence": 0.436,
+    "length": -0.615,
+    "code": -1.458,
+    "test": -1.255,
+    "changes": -0.87,
 }
-ANSWERS: Mapping[str, float] = {**SENTENCES, "answer": 40.0}
-UNJUDGED: Mapping[str, float] = {"": 0.8, "sentence": 0.1, "heading": 0.05, "window": 0.05}
+ANSWERS: Mapping[str, float] = {
+    "words": 3.023,
+    "share": 3.684,
+    "sentence_share": 1.353,
+    "heading_share": 0.396,
+    "sentence": 7.895,
+    "heading": 4.576,
+    "window": 2.47,
+    "has_figure": 1.791,
+    "figure_in_sentence": 0.404,
+    "length": -0.438,
+    "code": -1.637,
+    "test": -1.446,
+    "changes": -0.867,
+    "answer": 35.591,
+}
+UNJUDGED: Mapping[str, float] = {"": 0.806, "sentence": 0.065, "heading": 0.053, "window": 0.048}
 CONFIDENCE: Mapping[str, float] = {
-    "weight": 0.27,
-    "stands_out": 0.28,
-    "words": 0.63,
-    "answer": 0.0,
-    "terms": 0.04,
-    "windows": 0.2,
-    "absent": -1.09,
+    "weight": 0.176,
+    "stands_out": 0.282,
+    "words": 0.326,
+    "answer": 13.565,
+    "terms": 0.064,
+    "windows": 0.208,
+    "absent": -1.303,
 }
-EVEN = -6.07
-USUAL = 5.8
+EVEN = -21.72
+USUAL = 35.3
 """What each part of a window weighs, and of what tells whether the three best answer; the log-odds where nothing does;
 and the weight of a window that doesn't answer."""
 
@@ -268,7 +293,7 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
 
 def by_answers(asked: Asked, windows: Sequence[Window]) -> list[Window]:
     """Return windows in the order in which they answer, the first of them judged by the thorough encoder."""
-    texts = [f"{file_title(window.path)} > {window.heading}: {window.text}" for window in windows[:_JUDGED]]
+    texts = [f"{file_title(w.path)} > {w.heading[-_HEADING:]}: {_stretch(w)}" for w in windows[:_JUDGED]]
     judged = dict(zip((window.id for window in windows), answering(asked.text, texts), strict=False))
     made = [
         replace(window, features={**window.features, "answer": judged.get(window.id, likely_answer(window.features))})
@@ -278,6 +303,18 @@ def by_answers(asked: Asked, windows: Sequence[Window]) -> list[Window]:
     return [replace(window, score=math.exp(window.weight - best[0].weight)) for window in best]
 
 
+def _stretch(window: Window) -> str:
+    """Return the part of a window around the sentence that is most like the question, as far as it is judged."""
+    first = window.likes.index(max(window.likes))
+    last, room = first + 1, _STRETCH - len(window.parts[first][2])
+    for _ in window.parts:
+        for at in (last, first - 1):
+            if 0 <= at < len(window.parts) and len(window.parts[at][2]) < room:
+                room -= len(window.parts[at][2])
+                first, last = min(first, at), max(last, at + 1)
+    return "\n".join(text for _, _, text in window.parts[first:last])
+
+
 def likely_answer(features: Mapping[str, float]) -> float:
     """Return how well a window answers that wasn't judged, as far as the other features tell."""
     return UNJUDGED[""] + sum(value * features[name] for name, value in UNJUDGED.items() if name)
@@ -285,7 +322,7 @@ def likely_answer(features: Mapping[str, float]) -> float:
 
 def confidence(asked: Asked, windows: Sequence[Window]) -> dict[str, float]:
     """Return what tells whether the first three of the ranked windows answer a question."""
-    weights = [*(window.weight for window in windows), *[USUAL] * (_READ - len(windows))]
+    weights = [*(window.weight for window in windows[:_OTHERS]), *[USUAL] * (_OTHERS - len(windows))]
     size = math.log(1 + asked.windows)
     return {
         "weight": weights[0],

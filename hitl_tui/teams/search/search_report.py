@@ -18,7 +18,7 @@ from hitl_tui.teams.search.passage_search import WHOLE_CHARS, Passage, SearchHit
 _NAMED, _SHORT = 5, 160
 _ANSWER = 600
 _LISTED, _LINE = 12, 160
-_MOST_QUOTED, _NEARLY = 3, 0.03
+_MOST_QUOTED, _NEARLY = 3, 0.01
 _WRAPPED = 50
 """Characters of the longest line of a text whose paragraphs are broken into lines."""
 _MARKDOWN = (".md", ".markdown", ".mdx")
