@@ -235,6 +235,7 @@ def confidence(case: Case, weights: dict[str, float], other: float) -> tuple[dic
         "terms": float(case.terms),
         "windows": size,
         "absent": case.absent,
+        "foreign": case.answers[ranked[0]][0]["foreign"],
     }
     return found, case.answers[ranked[0]][1], any(case.answers[at][1] for at in best)
 

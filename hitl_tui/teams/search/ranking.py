@@ -66,6 +66,7 @@ SENTENCES: Mapping[str, float] = {
     "sentence": 8.597,
     "heading": 5.072,
     "window": 4.537,
+    "foreign": 0.0,
     "has_figure": 1.643,
     "figure_in_sentence": 0.436,
     "length": -0.615,
@@ -81,6 +82,7 @@ ANSWERS: Mapping[str, float] = {
     "sentence": 7.895,
     "heading": 4.576,
     "window": 2.47,
+    "foreign": 0.0,
     "has_figure": 1.791,
     "figure_in_sentence": 0.404,
     "length": -0.438,
@@ -98,6 +100,7 @@ CONFIDENCE: Mapping[str, float] = {
     "terms": 0.064,
     "windows": 0.208,
     "absent": -1.303,
+    "foreign": 0.0,
 }
 EVEN = -21.72
 USUAL = 35.3
@@ -281,6 +284,7 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
             "sentence": max(likes),
             "has_figure": figure and any(map(_has_digit, parts)),
             "figure_in_sentence": figure and _has_digit(parts[likes.index(max(likes))]),
+            "foreign": has_korean(asked.text) and not has_korean(window.text),
             "length": min(len(window.text), _LONG) / _LONG,
             "code": PurePosixPath(path).suffix in _CODE,
             "test": "test" in path,
@@ -332,6 +336,7 @@ def confidence(asked: Asked, windows: Sequence[Window]) -> dict[str, float]:
         "terms": len(asked.terms),
         "windows": size,
         "absent": asked.absent(windows[0].text),
+        "foreign": windows[0].features["foreign"],
     }
 
 
