@@ -75,3 +75,14 @@ def test_entries_are_counted(folder: Path, question: str, count: int, noun: str,
 def test_other_questions_count_nothing(folder: Path, question: str) -> None:
     counted = ask(folder, question).counted
     assert counted is None or not counted.entries
+
+
+def test_a_folder_that_is_called_like_a_word_of_the_question_does_not_hide_what_is_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    (folder / "plugins").mkdir(parents=True)
+    (folder / "plugins" / "intro.md").write_text("# Plugins\n\nThey add features.\n")
+    for name in ("alpha", "beta"):
+        (folder / f"{name}.py").write_text("class Part:\n    pass\n" + "resizer = ArtResizer()\n" * 8)
+    hits = ask(folder, "Which of the plugins use the ArtResizer class?")
+    assert hits.counted is not None
+    assert [one.path for one in hits.passages] == ["alpha.py", "beta.py"]

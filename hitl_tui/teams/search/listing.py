@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import PurePosixPath
@@ -144,7 +144,11 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     else:
         return None
     of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))
-    return Listing(_folder(db, question, word), word=word, lines=of_lines)
+    listing = Listing(_folder(db, question, word), word=word, lines=of_lines)
+    # A word of the question that is a folder's name, too, may mean something else; a path can't.
+    path = "/" in listing.folder and listing.folder in question
+    meant = path or not listing.folder or lines_of(db, listing, ())
+    return listing if meant else replace(listing, folder="")
 
 
 def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:

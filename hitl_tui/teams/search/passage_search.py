@@ -28,7 +28,7 @@ from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, ph
 
 MAX_PASSAGE_CHARS = 600
 _POSTINGS = 6_000
-_LISTED = 40
+_LISTED, _LINES = 40, 12
 _COMPARED = 50
 _FEW = 200  # windows: among fewer, how rare a word is says little
 _NAMED, _SUBJECT = 0.7, 0.4
@@ -342,7 +342,8 @@ def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool)
 def _listed(lines: Sequence[tuple[str, int, str]], listing: Listing, files: int) -> SearchHits:
     """Return what was counted, with the lines, or one line of each file."""
     first = {path: (path, line, text) for path, line, text in reversed(lines)}
-    shown = lines if listing.lines else list(first.values())[::-1]
+    many = len(first) > 1 and len(lines) > _LINES
+    shown = lines if listing.lines and not many else list(first.values())[::-1]
     found = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in shown[:_LISTED]]
     directly = sum(listing.folder == str(PurePosixPath(path).parent) for path in first)
     counted = Listed(listing.place, listing.word, listing.title, len(lines), len(first), directly) if lines else None
