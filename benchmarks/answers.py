@@ -3,9 +3,9 @@
     python benchmarks/answers.py benchmarks/questions/a.json FOLDER [--only a01,a02] [--save FILE]
         [--model openai:gpt-5-mini [--base-url URL]]
 
-Each question is asked in a session of its own, a follow-up in that of the one before it; whatever asks is
-approved, and where a choice is offered what it proposes is taken: none of it. With a model it plans, proposes
-and writes the answers; its key is in the environment.
+Each question is asked in a session of its own, a follow-up in that of the one before it; as in the console the folder
+is indexed ahead. Whatever asks is approved, and where a choice is offered what it proposes is taken: none of it. With a
+model it plans, proposes and writes the answers; its key is in the environment.
 What counts is the headline, the first section of the answer:
 
     right      it says what is expected; of a passage it is enough that the first place it names is one of the sources
@@ -194,6 +194,7 @@ async def run(
         environ: which model, and its key; empty for none.
     """
     graded = []
+    prepared = set[str]()
     after: dict[str, list[Question]] = {}
     for question in asked.questions:
         after.setdefault(question.after, []).append(question)
@@ -205,6 +206,9 @@ async def run(
                 more.append(last)
             if only and not only & {first.id, *(q.id for q in more)}:
                 continue
+            if first.folder not in prepared:
+                prepared.add(first.folder)
+                await registry.prepare(folders / first.folder, lambda share: None)
             done = await ask(registry, folders / first.folder, first, more)
             graded += done
             for one in done:
