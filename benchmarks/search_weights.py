@@ -232,6 +232,7 @@ def confidence(case: Case, weights: dict[str, float], other: float) -> tuple[dic
         "stands_out": order[ranked[0]] - (sum(order[at] for at in ranked) + (_RANKED - len(ranked)) * other) / _RANKED,
         "words": max(case.said[at] for at in best) / size,
         "answer": max(case.answers[at][0]["answer"] for at in best),
+        "share": max(case.answers[at][0]["share"] for at in best),
         "terms": float(case.terms),
         "windows": size,
         "absent": case.absent,
