@@ -51,8 +51,6 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 """Makes a sentence of its own, or asks for everything: nothing of the question before narrows it."""
-_LOOKED_FOR = re.compile(r"(?:조회|검색)(?![가-힣]*[은는이가을를])|\b(?:search|look) (?:for|up)\b", re.IGNORECASE)
-"""Asks for a search."""
 _EVERY = re.compile(r"\b(?:all|whole|every|world|overall|altogether)\b|전체|모든|전부|모두|통틀어", re.IGNORECASE)
 """Asks for all of several tables with the same columns."""
 _TAKES_OVER = re.compile(r"(?<=[가-힣])[은는도]\s?요\W*$")
@@ -396,8 +394,8 @@ def about(question: str, workspace: Path) -> About:
         return About.TABLE if best.own or best.counts or best.exact else About.BOTH
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT
-    if not best.named and _LOOKED_FOR.search(question) and best.query.shape == "rows" and not best.exact:
-        return About.TEXT  # nothing is to be worked out, and no column is called what is looked for
+    if not (best.named or best.counts or best.looks_up or best.exact) and best.query.shape == "rows":
+        return About.TEXT  # nothing is worked out, and no row or column is called what is looked for
     if best.query.limited and (not answer.why or answer.likely):
         return About.LIMIT
     if not answer.why:
