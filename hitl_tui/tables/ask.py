@@ -37,6 +37,8 @@ NEAR = 1.0
 """Score from which a question is about a table that it doesn't name."""
 ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
+_CALLED = 0.9
+"""How likely a word has to name another table for it to be that one."""
 POSSIBLE = 0.2
 """Score from which an unnamed table is asked beside the documents."""
 STRANGE, NARROWS = 0.7, 0.3
@@ -521,6 +523,12 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     if table is None:
         return None
     reader = Reader(question, table, False)
+    for other in known.tables:
+        if other is not table and _same_columns(other, table) and all(map(other.column, before.names)):
+            called = Reader(question, other, False).q.links.named
+            if any(likely >= _CALLED and n not in reader.q.links.named for n, likely in called.items()):
+                query = replace(before, source=other.file.path, sheet=other.sheet)
+                return Mapped(query, other, NEAR, own=True)
     alone = reader.read()[0]
     others = [Reader(question, other, False).read()[0] for other in known.tables if other is not table]
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)

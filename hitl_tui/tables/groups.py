@@ -87,7 +87,8 @@ class Groups:
             time = self.q.time_column()
             if time and time.name != measure and (WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
                 made.setdefault(time.name, 0.0)
-            if PLACE.match(token.text):
+            noun = self.q.korean and n and not self.q.tokens[n - 1].filler  # `회사는 어디야` asks which company
+            if PLACE.match(token.text) and not noun:
                 for column in self.q.place_columns():
                     made.setdefault(column.name, 0.0)
         return [*sorted(made.items(), key=lambda one: one[1])[:CHOICES], ("", 0.15)]

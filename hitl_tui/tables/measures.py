@@ -125,15 +125,14 @@ class Measures:
             return True
         if name not in self.q.said or set(words_of(name)) & RATES:
             return False
-        ends = [end for span in ("top", "bottom") for _, end in self.q.operations.get(span, ())]
-        after = (n for n, token in enumerate(self.q.tokens) if any(0 <= token.start - end <= 1 for end in ends))
-        return (
-            not self.q.korean and MANY.search(self.q.text) is not None and any(self._in_phrase(n, name) for n in after)
-        )
-
-    def _in_phrase(self, n: int, name: str) -> bool:
-        """Whether a column is named by a word or the next one."""
-        return bool(self.q.said[name].tokens & {n, n + 1})
+        spans = [span for side in ("top", "bottom") for span in self.q.operations.get(side, ())]
+        mine = self.q.said[name].tokens
+        if self.q.korean:
+            beside = (n for n in mine for start, _ in spans if 0 <= start - self.q.tokens[n].end <= 2)
+        else:
+            after = (n for n, token in enumerate(self.q.tokens) if any(0 <= token.start - end <= 1 for _, end in spans))
+            beside = (n for n in after if mine & {n, n + 1})
+        return MANY.search(self.q.text) is not None and any(True for _ in beside)
 
     def figure_of(self, measure: str) -> str:
         """Return how values of a column become one: as is said, else summed where that makes sense."""

@@ -22,6 +22,8 @@ WORKED = ("average", "median", "sum", "deviation")
 """Figures of several rows, other than how many there are."""
 EXPLAINED = 0.64
 """Share of what a question says that a query has to explain."""
+_LIMITS = 0.6
+"""From how much on a word that is left may be what would limit a sum or a mean."""
 CLEAR = 1.7
 """Score from which a question is about a table that it doesn't name, though words of it are left."""
 ASKING = r"(?:which|who|whom|what|when|where|how)\b"
@@ -83,7 +85,8 @@ class Mapped:
     def sure(self) -> bool:
         """Whether the query has what the question says."""
         clear = not self.named and self.score >= CLEAR and self.share >= EXPLAINED - 0.04
-        return not self.missing and (self.share >= EXPLAINED or clear)
+        limits = self.strange >= _LIMITS and self.query.aggregate in ("sum", "average")
+        return not self.missing and not limits and (self.share >= EXPLAINED or clear)
 
 
 class Rating:
@@ -132,7 +135,8 @@ class Rating:
                 weights[n] = -0.15 * says
             else:
                 counted = any(0 <= token.start - end <= 1 for _, end in self.q.operations.get("count", ()))
-                if not counted and not token.text[0].isupper():
+                narrowed = reading.query.filters or reading.query.order  # of all rows, it may be what would limit them
+                if narrowed and not counted and not token.text[0].isupper():
                     says *= 1 - min(_MOST_NEAR, max(0.0, (self.q.near.get(n, 0.0) - _FAR_APART) / _NEAR_BY))
                 unknown.append(token.text.strip())
                 strange = max(strange, says)
@@ -153,7 +157,8 @@ class Rating:
         )
         missing = missing or ("measure" if unknown and reading.query.aggregate == "distinct" else "")
         listed = reading.query.shape == "rows" and not reading.query.order and undone.intersection(AGGREGATES)
-        missing = missing or ("measure" if self._asks_twice or listed else "")
+        several = reading.query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
+        missing = missing or ("measure" if self._asks_twice or listed or several else "")
         missing = missing or ("measure" if self._uncompared(reading.query) else "")
         missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.q.operations))
@@ -188,6 +193,11 @@ class Rating:
             bool(self.q.operations), self.q.named, reading.assumes,
             strange, undone, looks_up, reading.beside, exact, called - exact,
         )  # fmt: skip
+
+    def _contain_several(self, reading: Reading) -> bool:
+        """Whether several values of one column contain a word that should name one: "Korea" in two countries."""
+        within = {one.column for one in reading.query.filters if one.op == "has"}
+        return any(not one.whole and one.count > 1 and one.column in within for one in self.q.links.values)
 
     @cached_property
     def _asks_twice(self) -> bool:

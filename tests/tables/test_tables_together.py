@@ -14,7 +14,7 @@ EVENTS = '"guest","age" "Ada",31 "Ben",{}'
 PRICES = "item;price\nlamp;9,50\nchair;1.020,25\nrug;30,5\n"
 FIRMS = "town,yr,n_firm\n" + "".join(f"{town},{year},{n + year - 2000}\n" for town, n in (("Ulm", 40), ("Bonn", 70))
                                      for year in (2001, 2002))  # fmt: skip
-CRIMES = "district,year,Theft,Bike\nNorth,2001,90,10\nNorth,2001,80,20\nSouth,2001,20,25\nEast,2001,99,1\n"
+CRIMES = "district,year,Theft,Bike\nNorth,2001,90,10\nNorth,2001,80,20\nSouth,2001,20,25\nEast,2002,99,70\n"
 SHOPS = "branch,sales,profit\nOne,500,40\nTwo,900,-20\nThree,300,-30\nTwo,800,-25\n"
 AREAS = ("Land", "Ay", "Bee", "Cee", "Dee", "Eff", "Gee")
 BORN = "area,year,births\n" + "".join(
@@ -81,3 +81,28 @@ def test_two_figures_that_are_named_alike_are_not_one_of_them(tmp_path: Path) ->
     games = "round,home_goals,away_goals\n1,2,1\n2,0,3\n"
     files = table_files(folder(tmp_path, games=games))
     assert ask("what is the average of goals in games.csv, home and away?", files).result is None
+
+
+LANDS = "country,year,age\n" + "".join(
+    f'"{land}",{year},{n + year - 2001}\n' for land, n in (("Korea, Rep.", 50), ("Korea, Dem. Rep.", 40), ("Peru", 30))
+    for year in (2001, 2002)
+)  # fmt: skip
+
+
+def test_a_word_that_is_in_several_names_gets_no_mean_of_them(tmp_path: Path) -> None:
+    assert not said(tmp_path, "how much did age in Korea change from 2001 to 2002 in lands.csv?", lands=LANDS)
+
+
+@pytest.mark.parametrize("question", ["총인구는 평양에 몇 명이야? people.csv", "people.csv에서 평양 인구는 몇 명이야?"])
+def test_what_no_value_is_limits_no_sum_of_all_rows(tmp_path: Path, question: str) -> None:
+    people = "시도,연도,인구(명)\n서울,2001,10\n부산,2001,20\n서울,2002,11\n부산,2002,21\n"
+    assert not said(tmp_path, question, people=people)
+
+
+def test_a_further_question_goes_to_the_table_that_it_names(tmp_path: Path) -> None:
+    rows = "name,capacity,floors\n{},10,2\n{},30,3\n"
+    towers = {"towers_sweden": rows.format("A", "B"), "towers_norway": rows.format("C", "D").replace("30", "50")}
+    first = asked(tmp_path, "total capacity in towers_sweden.csv", **towers).mapped
+    assert first is not None
+    second = ask("and in Norway?", table_files(tmp_path), first.query)
+    assert second.result is not None and second.result.rows[0][0] == 60
