@@ -96,6 +96,7 @@ def test_a_team_is_chosen_and_its_arguments_filled_from_the_query(query: str, te
         "부가세 신고 기한이 언제야?",
         "What's the weather policy?",
         "How do I send a message to bob@example.com?",
+        "prices.csv: which country has weight 720?",
     ],
 )
 def test_what_only_asks_about_something_is_searched_for(query: str) -> None:

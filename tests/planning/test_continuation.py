@@ -13,7 +13,9 @@ from planning_support import agents
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import NoChange
+from hitl_tui.planning.rule_planner.continuation import merged
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
 
@@ -40,6 +42,7 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
             "Which port does the scheduler of Cinder use?",
         ),
         ("Which forms of leave do interns get?", "and managers?", "Which forms of leave do managers get?"),
+        ("What is the deposit cap?", "and for a holding deposit?", "What is the holding deposit cap?"),
         ("연차는 언제 생겨?", "그럼 병가는?", "병가는 언제 생겨?"),
         ("회의실 예약을 취소하는 방법은?", "그럼 주차장은?", "주차장은 취소하는 방법은?"),
         ("Where do penguins of Gentoo live?", "and chinstrap?", "Where do penguins of chinstrap live?"),
@@ -50,6 +53,23 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
             "how old must one be to become president",
         ),
         ("When does the bar open?", "on Sundays?", "When does the bar open on Sundays"),
+        (
+            "How many days off do I get if I marry?",
+            "and if I move house?",
+            "How many days off do I get if I move house?",
+        ),
+        ("본인이 결혼하면 휴가 며칠이야?", "조부모님이 돌아가시면?", "조부모님이 돌아가시면 휴가 며칠이야?"),
+        ("경조 휴가는 며칠이야?", "그럼 배우자가 아이를 낳으면요?", "배우자가 아이를 낳으면 경조 휴가는 며칠이야?"),
+        (
+            "What must I tell a tenant 6 weeks before a visit?",
+            "and if it was only 2 days?",
+            "What must I tell a tenant 2 days before a visit?",
+        ),
+        (
+            "Who signs for an order of 2,000 euros?",
+            "What if it is 500?",
+            "Who signs for an order of 500 euros?",
+        ),
         ("when was 4.2.5 released?", "and 4.3.0?", "when was 4.3.0 released?"),
         ("회원권을 3개월 쉬려면 어디에 신청해?", "그럼 6개월이면?", "회원권을 6개월 쉬려면 어디에 신청해?"),
         (
@@ -234,3 +254,14 @@ def test_a_file_that_is_named_is_the_reports(text: str, file: str) -> None:
 def test_a_report_on_what_was_asked_before_needs_no_other_search(text: str) -> None:
     [report] = further("연체료가 있나요?", text)
     assert (report["agent_name"], report["dependencies"]) == ("document_team", ["todo_001"])
+
+
+@pytest.mark.parametrize(
+    ("query", "case"),
+    [
+        ("How many days off do I get in 2025", "if I have worked for 5 years"),
+        ("Who pays after 5 years", "if I have 3 cars"),
+    ],
+)
+def test_a_case_that_says_more_than_a_figure_stands_beside_the_question(query: str, case: str) -> None:
+    assert merged(query, case, load_rules()) == (f"{query} {case}", False)

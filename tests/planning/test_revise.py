@@ -425,6 +425,7 @@ DEEDS = {
         ("백업부터 다시 해줘", "backup"),
         ("삭제하기 전에 백업부터 다시 해줘", "backup"),
         ("back up again before the deletion", "backup"),
+        ("do the backup first", "backup"),
         ("add backup before 003", "backup"),
     ],
 )
@@ -454,6 +455,8 @@ async def test_what_is_to_come_before_a_step_does_also_before_one_that_failed(
         ("count, verify, delete", "확인은 삭제 뒤로 옮겨줘", "count delete verify"),
         ("count, verify, delete", "삭제를 확인보다 먼저 해줘", "count delete verify"),
         ("count, back up and verify", "백업을 확인보다 나중에 해줘", "count verify backup"),
+        ("count, back up, delete, verify", "verify before deleting, too", "count backup verify delete verify"),
+        ("count, back up, delete, verify", "삭제 전에 확인도 한번 해줘", "count backup verify delete verify"),
         (
             "count, back up, delete, verify",
             "count the logs once more before the deletion",

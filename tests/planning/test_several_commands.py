@@ -63,7 +63,9 @@ SENTENCES = [
     ("delete log l1.log then archive the logs", ["delete-log name=l1.log", "archive"]),
     ("run the slow job and list the logs", ["slow-job", "list-logs"]),
     ("list the logs, then run the slow job, then delete one log", ["list-logs", "slow-job", "delete-log"]),
+    ("1. list-logs 2. slow job 7 3. archive", ["list-logs", "slow-job n=7", "archive"]),
     ("list-logs -> slow-job with n of 9 -> archive", ["list-logs", "slow-job n=9", "archive"]),
+    ("delete log l1.log and l2.log, then archive", ["delete-log name=l1.log", "delete-log name=l2.log", "archive"]),
     ("list-logs와 archive를 실행해줘", ["list-logs", "archive"]),
     ("list-logs, slow-job n=5, archive 실행해줘", ["list-logs", "slow-job n=5", "archive"]),
     (
@@ -192,4 +194,4 @@ async def test_a_step_is_called_as_its_command_says_in_the_language_of_the_quest
 
 def test_a_korean_syllable_by_itself_is_no_part_that_was_left_out() -> None:
     rules = load_rules()
-    assert unread("건", (), rules) == [] and unread("포스터 건", (), rules) == [(0, len("포스터 건"))]
+    assert unread("건", (), rules) == () and unread("포스터 건", (), rules) == ("포스터 건",)

@@ -217,7 +217,7 @@ def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["who returned a book more than 3 days late?", "3일 넘게 늦은 사람은 누구야?"],
+    ["책을 3일 넘겨서 반납한 학생은?", "who returned a book more than 3 days late?", "3일 넘게 늦은 사람은 누구야?"],
 )
 def test_a_question_for_those_of_whom_a_figure_holds_is_not_held_against_a_limit(question: str) -> None:
     rule = passage("책은 빌린 날부터 3일까지 반납한다. Books are returned within at most 3 days.")

@@ -12,6 +12,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import Json, JsonObject
@@ -122,8 +123,8 @@ class _Filling:
                         self.take(name, value, one.place)
 
 
-def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> Call:
-    """Return the call that a clause gives arguments for.
+def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> list[Call]:
+    """Return the calls that a clause gives arguments for: one, or one for each value where it lists several.
 
     Args:
         clause: what asks for it.
@@ -138,10 +139,10 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     filling = _Filling(facts, rules, blanked(clause, [*named, *(match.span() for match in pairs)]))
     for match in pairs:
         filling.take(match["name"], _typed(match, facts), match.span())
-    found = given_in(filling.text, rules.units)
+    given = given_in(filling.text, rules.units)
     matches = rules.commands.paths.finditer(filling.text)
     folders = [Given("path", m[g].rstrip("."), m.span(g)) for m in matches for g in m.groupdict() if m[g]]
-    filling.given = [*found, *(f for f in folders if not overlaps(f.place, [g.place for g in found]))]
+    filling.given = [*given, *(f for f in folders if not overlaps(f.place, [g.place for g in given]))]
     filling.assign(_offers(filling))
     _take_lists(filling)
     filling.assign_only(frozenset({"number"}), _NUMBERS)
@@ -149,13 +150,14 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     filling.assign_only(texts & {"path", "text"}, frozenset({"path"}))
     filling.assign_only(texts & {"date", "text"}, frozenset({"date"}))
     filling.assign_only(texts, _TEXTS)
+    several = _several(filling, filling.left(texts))
     _take_words(filling, clause)
     unplaced = [g.place for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters]
     left = unread(clause, [*named, *filling.used, *unplaced, *_known_in(clause, facts, rules)], rules)
-    rest = tuple(clause[slice(*place)] for place in left)
     said = tuple(dict.fromkeys(clause[slice(*place)].strip() for place in unplaced))
-    given = in_declared_order(filling.values, facts)
-    return Call(facts, given, clause.strip(), 0, len(clause), tuple(filling.used), said, rest)
+    call = Call(facts, {}, clause.strip(), 0, len(clause), tuple(filling.used), said, left)
+    values = ({**filling.values, **one} for one in several or [{}])
+    return [replace(call, parameters=in_declared_order(given, facts)) for given in values]
 
 
 def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
@@ -370,19 +372,49 @@ def _take_lists(filling: _Filling) -> None:
             filling.take(name, [g.value for g in found], *(g.place for g in found))
 
 
+def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:
+    """Return what each of several calls is given by a list of texts or files that one parameter takes."""
+    free = list(filling.free(frozenset({"string", "path"})).items())
+    gaps = [filling.text[one.place[1] : other.place[0]] for one, other in pairwise(rest)]
+    listing = filling.rules.commands.listing
+    listed = all(listing.fullmatch(PARTICLE.sub("", f"0{gap}")[1:] or gap) for gap in gaps)
+    if not (len(free) == 1 and gaps and listed and all(_fitted(g, *free[0], filling.rules) is not None for g in rest)):
+        return []
+    filling.used += [g.place for g in rest]
+    return [{free[0][0]: g.value} for g in rest]
+
+
 _REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
 
 
 def _take_words(filling: _Filling, clause: str) -> None:
     """Give the only text that is still needed the only words that say nothing else; a name goes before others."""
-    rules, text = filling.rules, re.sub(r"['’]s(?![a-z])", "  ", filling.text)
-    known = [*filling.used, *_known_in(text, filling.facts, rules), *(one.place for one in filling.left())]
-    runs = [(start, start + len(rules.lexicon.bare(text[start:end]))) for start, end in unread(text, known, rules)]
-    runs = [run for run in runs if not _REFERS.search(text[: run[0]])]
-    special = frozenset().union(*(rules.units.kinds[kind] for kind in (*_SPECIAL, "path")))
+    kinds, runs = filling.rules.units.kinds, _runs(filling, clause)
+    special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
     free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
     free = [n for n in free if not of_kind(name_words(n), special)]
     runs = [run for run in runs if clause[run[0]].isupper() and clause[: run[0]].strip()] or runs
     said = {filling.text[slice(*run)] for run in runs}
     if len(free) == 1 and len(said) == 1:
         filling.take(free[0], said.pop(), *runs)
+
+
+def _runs(filling: _Filling, clause: str) -> list[Span]:
+    """Return the words, one beside the other, that say nothing of what is called and nothing that was taken."""
+    known, commands, text = filling.rules.lexicon, filling.rules.commands, filling.text
+    said = known.vocabulary(filling.facts)
+    runs: list[Span] = []
+    for match in _WORD.finditer(text):
+        word = re.sub(r"['’]s$", "", match.group())
+        plain, before = known.plain(word), clause[: match.start()]
+        asks = commands.request.search(word) or any(map(commands.told.fullmatch, (word, plain)))
+        means = not plain or known.found(plain, said) or known.is_verb(plain)
+        if overlaps(match.span(), filling.used) or means or asks or before[-1:].isalnum():
+            continue
+        end = match.start() + len(plain)
+        gap = text[runs[-1][1] : match.start()] if runs else "."
+        if gap.strip() in ("", "&") and text[runs[-1][0]].isupper() == word[0].isupper():
+            runs.append((runs.pop()[0], end))
+        elif not _REFERS.search(text[: match.start()]):
+            runs.append((match.start(), end))
+    return runs

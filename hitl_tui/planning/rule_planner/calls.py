@@ -12,11 +12,12 @@ from itertools import takewhile
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
-from hitl_tui.planning.rule_planner.arguments import Call, fill, in_declared_order
+from hitl_tui.planning.rule_planner.arguments import Call, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
 from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
+from hitl_tui.planning.rule_planner.words import name_words
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _KOREAN = re.compile("[가-힣]")
@@ -71,6 +72,7 @@ def asked_in(
         PlanError: it asks for a command that isn't declared, or a parameter is unknown.
         BadInput: what it asks for fits several.
     """
+    text = _without_umbrella(_without_numbers(text), rules)
     mentions = _mentions(text, known, trusted, rules)
     calls: list[Call] = []
     beside: list[Clause] = []
@@ -84,7 +86,7 @@ def asked_in(
         elif verdict is not _Verdict.NEGATED:
             deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
             if deed and revising and _names_step(clause.text, rules):
-                call = fill(clause.text, known[deed], rules)
+                [call, *_] = fill(clause.text, known[deed], rules)
                 numbered = rules.revise.number.search(clause.text)
                 deed = deed if not numbered and _complete(clause.text, call, rules) else ""
             if deed and verdict is not _Verdict.UNCLEAR:
@@ -110,8 +112,8 @@ def _calls_of(
         team = _TEAM.match(said, name[1]) if name[1] else None
         places = [(name[0], team.end() if team else name[1])] if name[1] else []
         at = clause.start + start
-        call = fill(said, facts, rules, places)
-        yield replace(call, start=at, end=at + call.end)
+        for call in fill(said, facts, rules, places):
+            yield replace(call, start=at, end=at + call.end)
 
 
 def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
@@ -124,31 +126,55 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
     if named - facts.parameters.keys():
         return []
     missing = {n: p for n, p in facts.parameters.items() if n not in last.parameters or n in named}
-    more, instead = fill(said, replace(facts, parameters=missing), rules), fill(said, facts, rules)
+    [more, *_], instead = fill(said, replace(facts, parameters=missing), rules), fill(said, facts, rules)
     all_used = not blanked(said, more.used).strip(_SIGNS)
     if rules.says.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
         return []
     if requested(said, rules) and not all_used:
         return []
-    if instead.parameters.keys() & last.parameters.keys() and not (instead.unplaced or instead.unread):
-        given = in_declared_order({**last.parameters, **instead.parameters}, facts)
-        return [last, Call(facts, given, said.strip(), clause.start, clause.end)]
+    repeated = all(b.parameters.keys() & last.parameters.keys() and not b.unplaced for b in instead)
+    if repeated and not instead[0].unread:
+        whole = [in_declared_order({**last.parameters, **one.parameters}, facts) for one in instead]
+        return [last, *(Call(facts, given, said.strip(), clause.start, clause.end) for given in whole)]
     if more.parameters and len(more.unread) <= len(more.parameters):
         given = in_declared_order({**last.parameters, **more.parameters}, facts)
         return [replace(last, parameters=given, end=clause.end, words=f"{last.words}. {said.strip()}")]
     return []
 
 
+_ITEM = re.compile(r"(?m)(?:^|(?<=[\s:]))(\d{1,2})([.)])(?=\s)")
+
+
+def _without_numbers(text: str) -> str:
+    """Return a numbered list with a stop for each of its numbers, at the same length."""
+    found = list(_ITEM.finditer(text))
+    if [int(m[1]) for m in found] != list(range(1, len(found) + 1)):
+        return text
+    for m in found:
+        text = text[: m.start()] + ";".rjust(len(m.group())) + text[m.end() :]
+    return text
+
+
 _BEFORE = re.compile(r"\s*before\s+(?:(?:you|we|i)\s+)?(?=[a-z])", re.IGNORECASE)
+_BEFORE_KO = re.compile(r"\s*(?P<later>[^.?!\n]{2,400}?)하기\s?전에,?\s+(?P<first>[^.?!\n]{2,400})(?P<end>[.!]?\s*)")
 
 
 def in_order(text: str, rules: Rules) -> str:
     """Return a text with what is to be done first said first: "before A, B" is B and then A."""
+    if korean := _BEFORE_KO.fullmatch(text):
+        return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
     before = _BEFORE.match(text)
     for comma in re.finditer(r",\s+", text) if before else ():
         if requested(first := text[comma.end() :].rstrip(" ."), rules):
             return f"{first}, then {text[before.end() if before else 0 : comma.start()]}"
     return text
+
+
+def _without_umbrella(text: str, rules: Rules) -> str:
+    """Blank what only announces a list of things to do: "clean up:" before "count, back up, delete"."""
+    head, colon, tail = text.partition(": ")
+    asking = [requested(part.text, rules) for part in split(tail, (), rules)] if requested(head, rules) else []
+    return " " * len(head + colon) + tail if sum(map(bool, asking)) > 1 else text
 
 
 # By name -------------------------------------------------------------------------------------------------------------
@@ -228,7 +254,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
         return _Verdict.CALLED
     start = named[-1].place[0] if named[1:] else 0
     said, names = clause[start:], [(named[-1].place[0] - start, named[-1].place[1] - start)]
-    call = fill(said, facts, rules, names)
+    [call, *_] = fill(said, facts, rules, names)
     given, all_read = bool(call.used), not call.unread
     if (given and all_read) or (alone and (given or all_read)):
         return _Verdict.CALLED
@@ -284,7 +310,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
     if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
-    call = fill(clause, facts, rules)
+    call, *_ = fill(clause, facts, rules)
     given = [g.place for g in given_in(clause, rules.units)]
     matched = total = 0.0
     for place, word in _words(clause, rules):
@@ -309,7 +335,13 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
 
 def _complete(clause: str, call: Call, rules: Rules) -> bool:
     """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
-    given = given_in(clause, rules.units)
+    given, paths = given_in(clause, rules.units), rules.units.kinds["path"]
+    files = [g.value for g in given if g.kind == "path"]
+    for name, value in call.parameters.items():
+        parameter = call.facts.parameters[name]
+        named = of_kind(name_words(f"{name} {parameter.description}"), paths)
+        if value in files and parameter.type != "path" and not named:
+            return False
     used = [overlaps(g.place, call.used) for g in given]
     said = any(used) or any(clause[start].isupper() for start, _ in call.used)
     return said and all(used) and not call.lacks
@@ -379,18 +411,25 @@ def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
 def _is_deed(clause: str, rules: Rules) -> bool:
     """Whether a clause asks that something be done, and says to what: a thing, a file, or what is put as one.
 
-    In English that stands right behind the verb: "cancel policy for guests" asks for nothing to be cancelled.
+    In English that stands right behind the verb: "cancel policy for guests" asks for nothing to be cancelled. Nor does
+    "and cancels 10 hours before", which tells of somebody.
     """
     begun = _begun(clause, rules)
     put = rules.commands.to_something.search(begun)
+    plain = blanked(begun, [m.span() for m in rules.commands.modifiers.finditer(begun)])
     verb = None if _KOREAN.search(begun) else _VERB.match(begun)
-    words = WORD.finditer(begun, verb.end() if verb else 0)
+    if verb and _TELLS.search(verb[0]):
+        return False
+    words = WORD.finditer(plain, verb.end() if verb else 0)
     files = [given.place for given in given_in(begun, rules.units) if given.kind == "path"]
     said = takewhile(lambda word: not (verb and word[0] in rules.lexicon.empty), words)
     thing = any(overlaps(word.span(), files) or _names_thing(word[0], rules) for word in said)
     # After a Korean object a word that asks tells a request from a statement; an English one begins with its verb.
     named = thing or (put and (not put.start() or rules.commands.request.search(begun, put.end())))
-    return bool(named and _changes(clause, rules))
+    wanted = _changes(clause, rules)
+    # A summary or a comparison that is to be written is looked for, as one that is asked for is.
+    looks = any(rules.lexicon.concepts(rules.lexicon.plain(w)) & rules.lexicon.looking for w in WORD.findall(begun))
+    return bool(named and wanted) and not (wanted == {"write"} and looks)
 
 
 def _changes(clause: str, rules: Rules) -> frozenset[str]:

@@ -36,16 +36,30 @@ from hitl_tui.tables.words import is_question_word, is_worked_out
 
 _LEAD = re.compile(
     r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
-    r"(?:(?:what|how) about\s+)?",
+    r"(?:(?:what|how) about\s+|what\s+(?=if\b))?",
     re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"\W*(?:(?:on|in|at|by|for|from|to|since|until) )?(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE
 )
 _AUXILIARY = re.compile(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
 )
-_TAIL = re.compile(r"(?:도|이면|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
+_MEANS = re.compile(
+    r"\b(?:it|this(?! (?:time|week|month|year)\b)|these|those|them)\b|(?<![가-힣])그(?:것|거|건|걸)", re.IGNORECASE
+)
+"""What stands for something that was said before."""
+_IF = re.compile(
+    r"(?:(?<=[,.?!] )|^)[^,.?!]*?[가-힣]+(?<!끝나)(?<![화측도표냉수반])면(?=[\s,?]|$)"
+    r"|\b(?:if|unless) (?:[^,.?!]|[.,](?=\d))+",
+    re.IGNORECASE,
+)
+"""A case that something is asked of."""
+_TAIL = re.compile(r"(?:도|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
 _BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about)\s+"
 _ROLE = re.compile(rf"\s*(?:{_BY})?(?:(?:the|an?)\s+)?", re.IGNORECASE)
 _OF = re.compile(rf"(?<![a-z]){_BY}(?:(?:the|an?)\s+(?:\w+\s+)?)?$", re.IGNORECASE)
+_VERBAL = re.compile("(?:하|되|있|없)[는던]$")
 _PLACE = re.compile("[가-힣]{1,3}(?:시|도|군|구|동|읍|면)")
 _SUBJECT = ("은", "는", "이", "가")
 _AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
@@ -85,7 +99,10 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         return None
     led, facts = rest != text, scene.facts_of(last)
     said = (_TAIL.sub("", rest) or rest).strip()
-    goes_on = (led or few) and not (alone or _is_sum(rest, scene) or _stands_alone(rest, rules, led=led))
+    case = _IF.fullmatch(said) is not None
+    goes_on = not (alone or _is_sum(rest, scene)) and (
+        case or ((led or few) and not _stands_alone(rest, rules, led=led))
+    )
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
@@ -125,11 +142,14 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
     things = given_in(text, rules.units)
     given = [one.place for one in things]
     words = [match[0] for match in WORD.finditer(text) if not overlaps(match.span(), given)]
-    asks = rules.says.howto.search(text) or any(map(is_question_word, words)) or requested(text, rules)
-    named = [word for word in words if not is_question_word(word) and term_of(word, rules)]
+    asks = bool(_ASKS.match(text) or rules.says.howto.search(text) or any(map(is_question_word, words)))
+    asks = asks or bool(requested(text, rules))
+    named = [
+        w for w in words if not (_VERBAL.search(w) or is_question_word(w)) and term_of(rules.lexicon.bare(w), rules)
+    ]
     whole = not led or _AUXILIARY.search(text) or len(named) > 1
     named += [str(one.value) for one in things if one.kind == "code"]
-    return bool(asks and named and whole) and not (refers(text) and len(named) == 1)
+    return bool(asks and named and whole) and not _MEANS.search(text)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
@@ -151,7 +171,7 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
         before, words = question_of(todo.arguments, path), terms_of(said, scene.rules)
         whole, replaced = merged(before, " ".join(words), scene.rules)
         return with_question(todo.arguments, path, whole) if before and replaced else None
-    call = fill(said, facts, scene.rules)
+    call, *_ = fill(said, facts, scene.rules)
     given = todo.arguments.get("input" if facts.own else "parameters")
     if not call.parameters or not isinstance(given, Mapping):
         return None
@@ -177,6 +197,14 @@ class _Phrase:
     by: tuple[str, int] = ("", 0)
     particle: str = ""
 
+    def word(self, text: str) -> _Phrase | None:
+        """Return the word of this phrase that reads so, where others follow it: "deposit" of "deposit cap"."""
+        at = f" {self.text}".find(f" {text} ")
+        if self.kind or at < 0:
+            return None
+        start = self.place[0] + at
+        return replace(self, place=(start, start + len(text)), text=text, by=("", 0), particle="")
+
     def likeness(self, other: _Phrase) -> float:
         """Return how surely another phrase stands in the place of this one: 0 for not at all."""
         if self.text == other.text:
@@ -193,7 +221,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
     That is the one place of the last question that is most like it: of the same kind, with the same last word, in the
     same part of the sentence (after the same preposition, the topic), or written alike; else, for a single thing, what
-    names most. It brings its own preposition, but for "for", which only leads over.
+    names most. It brings its own preposition, but for "for", which only leads over. A case stands for a case; one that
+    says nothing but a figure ("if it was 4") stands for the last figure of its kind.
 
     Args:
         before: the last question.
@@ -203,6 +232,13 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
     """
+    if _IF.fullmatch(said):
+        if whole := _with_figure(before, said, rules):
+            return whole, True
+        if other := _IF.search(before):
+            return f"{before[: other.start()]}{said}{before[other.end() :]}", True
+        if not said.isascii():
+            return f"{said} {before}", True
     role = _ROLE.match(said)
     now = said[role.end() :] if role else said
     if not now.strip():
@@ -211,10 +247,9 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     kind = next((one.kind for one in things if one.kind), "")
     by = (role["by"] or "").lower() if role else ""
     phrase = _Phrase((0, 0), bare, kind, (by, 0), now[len(bare) :])
+    asked = (one.word(bare.split()[-1]) or one for one in _phrases(before, rules))
     adds = not kind and by not in ("", "for", "of", "about")  # which stands beside what has no such word itself
-    places = {
-        one: one.likeness(phrase) for one in _phrases(before, rules) if one.text != bare and (one.by[0] or not adds)
-    }
+    places = {one: one.likeness(phrase) for one in asked if one.text != bare and (one.by[0] or not adds)}
     alone = [one.place for one in things] == [(0, len(bare))]
     if alone and not kind:
         places = {one: likeness + _telling(one.text) for one, likeness in places.items()}
@@ -231,6 +266,22 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     return before, True
 
 
+def _with_figure(before: str, case: str, rules: Rules) -> str:
+    """Return the last question with a case's figure in the place of its own; empty where that says more."""
+    figures = [one for one in given_in(case, rules.units) if one.kind == "number"]
+    if len(figures) != 1 or any(not one.kind for one in _phrases(case, rules)):
+        return ""
+    measures = {"", figures[0].measure}
+    held = [one for one in given_in(before, rules.units) if one.kind == "number"]
+    alike = [one for one in held if not figures[0].measure or one.measure in measures]
+    if not alike:
+        return ""
+    start, end = alike[-1].place
+    after = ((at, rules.units.after(before, at)) for at in range(start + 1, end))
+    unit = next((before[at:end] for at, unit in after if unit and at + unit.length == end), "")
+    return f"{before[:start]}{case[slice(*figures[0].place)]}{'' if figures[0].unit else unit}{before[end:]}"
+
+
 def _telling(text: str) -> float:
     """Return how much the word of a text says that says most."""
     return max(telling(word, "en" if word.isascii() else "ko") for word in text.split())
@@ -244,7 +295,7 @@ def _phrases(text: str, rules: Rules) -> list[_Phrase]:
     for match in WORD.finditer(text):
         word = rules.lexicon.bare(match.group())
         start, end = match.start(), match.start() + len(word)
-        names = term_of(match[0], rules) and _telling(word) >= _SAYS
+        names = term_of(word, rules) and not _VERBAL.search(match[0]) and _telling(word) >= _SAYS
         if overlaps((start, end), [g.place for g in given]) or not names or is_question_word(word):
             continue
         named = _PLACE.fullmatch(word) is not None

@@ -43,6 +43,8 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 _NAMING = re.compile(rf"[a-z]+[ -]up(?![a-z])|{WORD.pattern}", re.IGNORECASE)
 """A word, or a verb with its particle: "back up"."""
 _ROW = re.compile(r"(?P<one>\d)(?:,| and|, and) $")
+_OBJECT = 5
+"""Words between an English verb and what it is about, and the verb."""
 _NEAR = 3
 """Characters between two words next to each other: an article or a particle."""
 _LONGEST = 400
@@ -222,7 +224,8 @@ def _marks(
         if begins <= match.start() < begins + len(subject):
             continue
         meant = rules.lexicon.concepts(rules.lexicon.plain(re.sub("[ -]", "", match.group())))
-        called = [name for name, words in commands.items() if words & meant]
+        deed = frozenset() if meant & rules.lexicon.verbs else _deed_on(sentence, match.span(), actions, rules)
+        called = [name for name, words in commands.items() if words & meant and (not deed or words & deed)]
         named += [_Mark(match.span(), Named(Need.RUN, command=name)) for name in called if len(called) == 1]
     for match in revise.number.finditer(sentence):
         # A number alone is one only where something changes the plan, and in a row only behind another one.
@@ -253,6 +256,21 @@ def _calls(sentence: str, place: Span, deeds: Mapping[str, frozenset[str]], rule
     words = (lexicon.concepts(word) for match in WORD.finditer(rest) if (word := lexicon.plain(match.group())))
     meant, deed = next(words, frozenset[str]()), lexicon.meant(verb) & lexicon.verbs
     return any(deed & said and meant & (said - deed) for said in deeds.values())
+
+
+def _deed_on(sentence: str, place: Span, actions: Sequence[_Mark], rules: Rules) -> frozenset[str]:
+    """Return what is to be done with a thing that a sentence names, where a word near it says so."""
+    words = list(WORD.finditer(sentence))
+    if sentence[slice(*place)].isascii():
+        near = [word for word in reversed(words) if word.end() <= place[0]][:_OBJECT]
+    else:
+        near = [word for word in words if word.start() >= place[1]][:1]
+    for word in near:
+        if overlaps(word.span(), [mark.place for mark in actions]):
+            break
+        if deed := rules.lexicon.concepts(rules.lexicon.plain(word.group())) & rules.lexicon.verbs:
+            return deed
+    return frozenset()
 
 
 def _apart(marks: Sequence[_Mark]) -> list[_Mark]:

@@ -22,7 +22,6 @@ from hitl_tui.planning.rule_planner.draft import Draft
 from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
-    before_report,
     left_out,
     look_step,
     of_commands,
@@ -37,6 +36,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     report_subject,
     score_of,
     shown,
+    split,
     terms_of,
 )
 from hitl_tui.planning.rule_planner.rule_file import Need
@@ -151,25 +151,48 @@ class _Sentence:
         for edit in self.edits:
             names = {step.command for step in edit.steps} - {""}
             for name in names if names.isdisjoint(called) else ():  # else it names what a call is given
-                if edit.operation is Operation.ADD:
+                if self._comes_anew(edit, name):
                     place = (at + edit.place[0], at + edit.place[1])
                     self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
         new = [call for call in self.calls if not self.waiting(call.command)]
         rest = blanked(self.rest, [(call.start - at, call.end - at) for call in new])
-        left = [edit for edit in self.edits if rest[slice(*edit.place)].strip()]
+        # "Only …" of what changes a step's input says what the step is to do, and nothing of the others.
+        given = [(call.start - at, call.end - at) for call in self.calls if self._gives(call)]
+        left = (
+            edit
+            for edit in self.edits
+            if rest[slice(*edit.place)].strip()
+            and not (edit.operation is Operation.ONLY and overlaps(edit.place, given))
+        )
         self.left = [replace(e, operation=Operation.ASK) if e.level else e for e in left]
+
+    def _comes_anew(self, edit: Edit, command: str) -> bool:
+        """Return whether one more step of a command is meant: it is to be added, or placed where each was skipped."""
+        there = self._scene.called(command)
+        skipped = bool(there) and all(todo.status is Status.SKIPPED for todo in there)
+        placed = edit.operation in _PLACED and bool(self.related or self.level)
+        return edit.operation is Operation.ADD or (placed and skipped)
+
+    def _gives(self, call: Call) -> bool:
+        waiting = self.waiting(call.command)
+        return bool(waiting) and changed_inputs(call.words, waiting[0], self._scene) is not None
 
     def waiting(self, command: str) -> list[SupervisorTodo]:
         """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
         named = [e for e in self.edits if any(step.command == command for step in e.steps)]
-        more = self.also or any(e.again or e.operation is Operation.ADD for e in named)
+        more = self.also or any(e.again or e.operation is Operation.ADD or self._checks_early(e) for e in named)
         return [] if more else [t for t in self._scene.called(command) if t.status in IDLE]
 
     def places(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
         looked_for = self.also or any(step.need in _ORDER[:2] for step in edit.steps)
         more = edit.subject and edit.operation is Operation.ASK and looked_for
-        return edit.operation in _PLACED and not (more or edit.again)
+        return edit.operation in _PLACED and not (more or edit.again or self._checks_early(edit))
+
+    def _checks_early(self, edit: Edit) -> bool:
+        """Return whether an edit asks for a check before what the plan's checks look at: one more is meant."""
+        before = any(one.operation is Operation.BEFORE for one in self.edits)
+        return before and edit.operation is not Operation.ORDER and {*self.anchors(edit)} <= {*self._scene.last_checks}
 
     def anchors(self, edit: Edit) -> list[str]:
         """Return the steps of the plan that an edit names, each by itself."""
@@ -245,7 +268,9 @@ class _Revision:
                     self._call(call, said)
         wanted = [(s, said, e) for said in sentences for e in said.left if e.operation in _ADDS for s in e.steps]
         if not self.scene.reviewed and any(step.need is Need.WRITE for step, *_ in wanted):
-            self._ask_first(sentences)
+            for said in sentences:
+                with self._heeded(said):
+                    self._ask_first(said)
         computed = any(step.need is Need.COMPUTE for step, *_ in wanted)
         stated = [one for one in sentences if computed and one.states]
         for one in stated:
@@ -355,23 +380,41 @@ class _Revision:
             sources = [self._append(look, said, said.after)]
         self._append(self._step(edit, need), said, sources)
 
-    def _ask_first(self, sentences: Sequence[_Sentence]) -> None:
-        """Add what is to be found for a report: what is asked before it, or what it is to be on."""
-        rules, text = self.scene.rules, self.scene.text
-        self.title, asked = report_subject(text, rules), before_report(text, rules)
-        asks = asked != text and score_of(asked, Need.FIND, rules) >= rules.threshold[Need.FIND]
-        commands = any(map(self.scene.facts_of, self.scene.todos))
-        about = self.title or (asked if asks and not any(e.operation for e in edits_in(asked, {}, rules)) else "")
-        if not terms_of(about, rules) or self._was_answered(about) or (commands and of_commands(about, rules)):
-            return
-        said = next((one for one in sentences if one.text.strip() in about or about in one.text), sentences[0])
-        more = continued(replace(self.scene, text=about), Asked(()), alone=bool(self.title))
-        names = dict[str, str]()
-        for change in more.changes if more else ():
-            if isinstance(change, AddStep) and change.step.agent != rules.steps[Need.WRITE].agent:
-                sources = [names.get(one, one) for one in change.step.dependencies]
-                names[change.step.id] = self._append(change.step, said, sources, change.metadata)
-                self.about, said.heeded = about.strip(), True
+    def _ask_first(self, said: _Sentence) -> None:
+        """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
+        rules = self.scene.rules
+        if any(edit.operation for edit in said.edits) or said.calls:
+            clauses = [clause.text for clause in split(said.text, (), rules)]
+            asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
+            reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
+            self.title = self.title or (report_subject(said.text, rules) if reports else "")
+            known = not reports or self._was_answered(self.title) or self._is_done(self.title)
+            about = [] if known else [self.title]
+        else:
+            asked, about = [said.text], []
+        for text in filter(None, [*(one for one in asked if self._is_question(one)), *about]):
+            more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
+            names = dict[str, str]()
+            for change in more.changes if more else ():
+                if isinstance(change, AddStep) and change.step.agent != rules.steps[Need.WRITE].agent:
+                    sources = [names.get(one, one) for one in change.step.dependencies]
+                    names[change.step.id] = self._append(change.step, said, sources, change.metadata)
+                    self.about = self.about or text.strip()
+
+    def _asks_report(self, text: str) -> bool:
+        return score_of(text, Need.WRITE, self.scene.rules) > 0 or any(
+            e.operation for e in edits_in(text, {}, self.scene.rules)
+        )
+
+    def _is_question(self, text: str) -> bool:
+        rules = self.scene.rules
+        return bool(terms_of(text, rules)) and score_of(text, Need.FIND, rules) >= rules.threshold[Need.FIND]
+
+    def _is_done(self, subject: str) -> bool:
+        """Return whether a subject is what commands of the plan do, which no document knows."""
+        lexicon, facts = self.scene.rules.lexicon, filter(None, map(self.scene.facts_of, self.scene.todos))
+        deeds = frozenset(deed for one in facts for deed in lexicon.deeds(one)) - lexicon.looking
+        return bool(lexicon.meant(subject) & deeds)
 
     def _was_answered(self, subject: str) -> bool:
         """Return whether an earlier question asked for a subject, and for hardly more."""

@@ -19,7 +19,6 @@ from hitl_tui.planning.rule_planner.query_reader import (
     cut,
     read,
     refers,
-    report_subject,
     score_of,
     shown,
     split,
@@ -47,7 +46,11 @@ def subject_of(text: str, rules: Rules) -> str:
         rules: what asks for a report, and how wide a title may be.
     """
     text = shown(text)
-    text = report_subject(text, rules) or before_report(text, rules)
+    match = rules.revise.about.search(text)
+    named = match[match.lastgroup or 0].strip() if match else ""
+    if named and not (refers(named) or rules.revise.found.search(named)):
+        return _capital(short_title(named, _REPORT_TITLE))
+    text = before_report(text, rules)
     return _capital(short_title(rules.revise.told.sub("", text).strip() or text, _REPORT_TITLE))
 
 
@@ -110,6 +113,11 @@ _AND_KO = re.compile(
     rf"^(?P<one>[^?]*?{_WHAT_KO}(?:(?P<noun>이?고|이며)|[^?]*?[가-힣](?:고|며)),?)"
     rf"\s(?P<other>(?!{_WHAT_KO})[\w ]*?\w(?:은|는|이|가)\s[^?]*?{_WHAT_KO}[^?]*\??)$"
 )
+_GOES_ON = re.compile(
+    r"(?<![a-z])(?:its?|they|them|their|he|she|his|hers?|there|those|these|this|that|between)(?![a-z])"
+    r"|(?<![가-힣])(?:그(?:것|거|때|곳|중|들)|거기|둘)",
+    re.I,
+)
 
 
 def decide(query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], rules: Rules) -> Wanted:
@@ -138,7 +146,7 @@ def _questions(text: str, rules: Rules) -> list[str]:
 def _both(text: str, rules: Rules) -> list[str]:
     """Return the two questions that one sentence asks, where each can be answered without the other."""
     both = _AND.match(text) or _AND_KO.match(text)
-    if both is None or refers(text) or not all(terms_of(both[part], rules) for part in ("one", "other")):
+    if both is None or _GOES_ON.search(text) or not all(terms_of(both[part], rules) for part in ("one", "other")):
         return [text]
     one = both["one"]
     if both.re is _AND_KO:
@@ -270,7 +278,8 @@ def build_plan(
         if Need.FIND in needs & part.needs:
             found = [new.add(look_step(Need.FIND, part.text, language, rules, title), last).id]
         if Need.COMPUTE in needs & part.needs:
-            new.add(look_step(Need.COMPUTE, part.text, language, rules, title), [*(ran or last), *found])
+            before = ran if wanted.calls and of_commands(part.text, rules) else last
+            new.add(look_step(Need.COMPUTE, part.text, language, rules, title), [*before, *found])
     if Need.WRITE in needs:
         new.add(write_step(wanted.query, language, rules, wanted.file), [step.id for step in new.steps])
     return finished(new.steps, strategy, rules)

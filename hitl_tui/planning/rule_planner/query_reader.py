@@ -20,8 +20,7 @@ _LATIN = re.compile("[A-Za-z]")
 WORD = re.compile(r"\w+(?:[-'.]\w+)*")
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
 _REFERS = re.compile(
-    r"(?<![a-z])(?:its?|that|this(?! (?:time|week|month|year))|these|those|they|them|their|there|he|she|his|hers?"
-    r"|results?)(?![a-z])|[그이](?:것|거|건|걸)|그(?:때|곳|중|들|러)|거기|결과",
+    r"(?<![a-z])(?:it|that|this|these|those|they|them|there|results?)(?![a-z])|[그이](?:것|거|건|걸)|그중|그러|결과",
     re.IGNORECASE,
 )
 _HEAD, _TAIL = 6000, 2000
@@ -143,8 +142,8 @@ def _empty(word: str, rules: Rules) -> bool:
     return word.lower() in rules.lexicon.empty or word.lower() in rules.lexicon.requests
 
 
-def unread(text: str, used: Sequence[Span], rules: Rules) -> list[Span]:
-    """Return where the parts of a clause stand that have content and that nothing was made of.
+def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
+    """Return the parts of a clause that have content and that nothing was made of, as they were written.
 
     Args:
         text: the clause.
@@ -158,9 +157,9 @@ def unread(text: str, used: Sequence[Span], rules: Rules) -> list[Span]:
             groups.append([])
         elif term_of(word, rules) and not (rules.commands.told.fullmatch(word) or rules.commands.request.search(word)):
             groups[-1].append(match.span())
-    parts = ((group[0][0], group[-1][1]) for group in groups if group)
+    parts = (text[group[0][0] : group[-1][1]] for group in groups if group)
     # One Korean syllable by itself ("건", "때") is no part that says something.
-    return [part for part in parts if not _SYLLABLE.fullmatch(text[slice(*part)])]
+    return tuple(part for part in parts if not _SYLLABLE.fullmatch(part))
 
 
 def report_subject(text: str, rules: Rules) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -37,6 +38,7 @@ _APART = re.compile(
 _FROM_TO = re.compile(r"\s?(?:→|⇒|-{1,2}>|={1,2}>|에서|\s?to\s(?:[a-z]+\s)?)\s?", re.IGNORECASE)
 _BY_AFTER = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?([가-힣a-z]+)", re.IGNORECASE)
 _BY_BEFORE = re.compile(r"\b(?:by|(?:crease|rise|raise|cut|reduction|drop)\sof)\s(?:about\s)?$", re.IGNORECASE)
+_FROM_BEFORE = re.compile(r"\bfrom\s(?:the\s)?$", re.IGNORECASE)
 _MAY = re.compile(
     r"(?i)(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|[가-힣]\s?돼요?\s*\?|비교|견주|\bcompar(?:e|es|ed|ing|ison)\b|"
     r"(?:^|[.!?:;]\s)\W*(?:is|are|was|may|can|could|does|do|will|would|should)\b(?!\syou)"
@@ -50,6 +52,9 @@ _OPEN = re.compile(
 )
 """What asks for something else of a limit than whether a figure keeps to it."""
 _WHICH = re.compile(r"^\W*(?:and\s|so\s)?(?:who|whose|whom|which)\b|누구|누가|어느|어떤", re.IGNORECASE)
+_TOPIC = re.compile(r"([가-힣])\s[가-힣]+[은는]\s*\?*\s*$")
+_BEFORE_NOUN = "\u11ab\u11af"
+"""Finals of verbs that stand before a noun: `낸`, `낼`."""
 _HOW_MUCH = re.compile(r"얼마|몇|\bhow\s(?:much|many|far)\b", re.IGNORECASE)
 _PARTICLES = re.compile(r"\A[가-힣]*")
 _OPERATORS = re.compile(
@@ -123,6 +128,13 @@ def _cut(passages: Sequence[Passage]) -> list[Passage]:
     return [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
 
 
+def _asks_which(text: str) -> bool:
+    """Whether a question asks for those that a figure holds of: who, which; `5일 넘겨서 낸 사람은?` ends with them."""
+    topic = _TOPIC.search(text)
+    verb = topic is not None and unicodedata.normalize("NFD", topic[1])[-1] in _BEFORE_NOUN
+    return verb or _WHICH.search(text) is not None
+
+
 class _Question:
     """A question with its figures.
 
@@ -140,31 +152,35 @@ class _Question:
         held = [one for one in self.figures if one not in self._limiting]
         if apart and not held:  # "how far over the limit is …" states none
             held, self.stated, self._limiting = list(self.figures), [], []
+        now = [(one.of, one.value) for one in parse_amounts(text.split("\n")[-1])]
+        held = [one for one in held if (one.of, one.value) in now] or held  # what is asked last is asked of its own
         kinds = {one.of for one in self._limiting or held}
         self.held = list({(one.of, one.value): one for one in held if one.of in kinds}.values())
         self.change = self._change()
         asks = _MAY.search(text) or apart or (self.direction and _HOW_MUCH.search(text))
         of_limit = _LIMIT.search(text) and not _OPEN.search(text)
-        self.compares = bool(asks or of_limit) and not _WHICH.search(text)
+        self.compares = bool(asks or of_limit) and not _asks_which(text)
 
     def _say(self, korean: str, english: str) -> str:
         return say(self.language, korean, english)
 
     def _change(self) -> tuple[Amount, Amount] | None:
         """Return what something was before and what it became; or 100 % and what that became."""
-        rest = [figure for figure in self.figures if figure not in self._limiting]
-        by = next((figure for figure in rest if self.direction and self._is_by(figure)), None)
-        if by is not None:
-            share = by.kind == "percent"
-            others = (one for one in rest if one is not by and (one.of == by.of or (share and one.kind == "money")))
-            before = next(others, Amount("percent", Fraction(100), "%") if share else None)
-            size = before and self.direction * (before.value * by.value / 100 if share else by.value)
+        by = [figure for figure in self.figures if self.direction and self._is_by(figure)]
+        rest = [figure for figure in self.figures if figure not in (*by, *self._limiting)]
+        if by:
+            share = by[0].kind == "percent"
+            before = next((one for one in rest if one.of == by[0].of or (share and one.kind == "money")), None)
+            before = before or (Amount("percent", Fraction(100), "%") if share else None)
+            size = before and self.direction * (before.value * by[0].value / 100 if share else by[0].value)
             return (before, replace(before, value=before.value + size, text="")) if before and size else None
         for first, second in itertools.pairwise(rest):
             told = _FROM_TO.fullmatch(self.text[first.end : second.start])
-            if first.of == second.of and first.value != second.value and (told or self.direction):
-                ordered = sorted((first, second), key=lambda one: one.value, reverse=self.direction < 0)
-                return (ordered[0], ordered[1]) if self.direction else (first, second)
+            swapped = not told and _FROM_BEFORE.search(self.text[: second.start])
+            if first.of == second.of and first.value != second.value and (told or swapped or self.direction):
+                if self.direction:
+                    first, second = sorted((first, second), key=lambda one: one.value, reverse=self.direction < 0)
+                return (second, first) if swapped and not self.direction else (first, second)
         return None
 
     def _is_by(self, figure: Amount) -> bool:
@@ -190,6 +206,8 @@ class _Question:
             high_first = sorted(figures, key=lambda figure: -figure.value)
             return _formula(self._say("차이", "Difference"), high_first, "−", self.language)
         if len(figures) == 2 and _OF.fullmatch(self.text[figures[0].end : figures[1].start]):
+            return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
+        if len(figures) == 2 and figures[1].kind == "percent" and self.text[figures[0].end :].startswith("의 "):
             return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
         return None
 
