@@ -43,6 +43,11 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
         ),
         ("Which forms of leave do interns get?", "and managers?", "Which forms of leave do managers get?"),
         ("What is the deposit cap?", "and for a holding deposit?", "What is the holding deposit cap?"),
+        (
+            "Which release stopped supporting Python 3.8?",
+            "and python 2?",
+            "Which release stopped supporting Python 2?",
+        ),
         ("연차는 언제 생겨?", "그럼 병가는?", "병가는 언제 생겨?"),
         ("회의실 예약을 취소하는 방법은?", "그럼 주차장은?", "주차장은 취소하는 방법은?"),
         ("Where do penguins of Gentoo live?", "and chinstrap?", "Where do penguins of chinstrap live?"),

@@ -262,6 +262,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
         particle = phrase.particle if one.particle in _AGREES and phrase.particle in _AGREES else one.particle
         own = by not in ("", "for", one.by[0]) and one.by[0] != ""
         start, now = (one.by[1], said.strip()) if own else (start, bare)
+        lead, rest = before[:start].rstrip().rpartition(" ")[2], now.partition(" ")
+        now = rest[2] if rest[2] and lead.casefold() == rest[0].casefold() else now  # "Python" stands there already
         before = f"{before[:start]}{now}{particle}{before[end + len(one.particle) :]}"
     return before, True
 
