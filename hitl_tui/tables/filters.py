@@ -58,7 +58,10 @@ class Filters:
             rated = sorted(((self._fitness(link), link) for link in rivals), key=lambda one: -one[0])
             best = rated[0][0]
             named = self._is_name(rated[0][1], places) or self._only_contains(rated[0][1])
-            kept: list[tuple[float, ValueLink | None]] = [] if named else [(fit - best, one) for fit, one in rated]
+            written = " ".join(self.q.tokens[n].text for n in sorted(places)) in rated[0][1].values
+            both = written and rated[0][1].whole  # who won a seat may also have a column of votes
+            kept: list[tuple[float, ValueLink | None]] = [(fit - best - 0.3 * named, one) for fit, one in rated]
+            kept = kept if both or not named else []
             options.append(kept[:CHOICES] + ([(0.0, None)] if named else []))
         for chosen in list(product(*options))[:_MOST_READINGS]:
             made: dict[tuple[str, bool], Filter] = {}

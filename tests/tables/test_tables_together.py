@@ -106,3 +106,9 @@ def test_a_further_question_goes_to_the_table_that_it_names(tmp_path: Path) -> N
     assert first is not None
     second = ask("and in Norway?", table_files(tmp_path), first.query)
     assert second.result is not None and second.result.rows[0][0] == 60
+
+
+def test_a_name_may_be_a_value_though_a_column_is_called_so(tmp_path: Path) -> None:
+    seats = "seat,Ada,Ben,winner\nA,10,4,Ada\nB,3,9,Ben\nC,8,5,Ada\n"
+    assert "**2**" in said(tmp_path, "how many seats did Ada win in seats.csv?", seats=seats)
+    assert "**21**" in said(tmp_path, "total of Ada in seats.csv")
