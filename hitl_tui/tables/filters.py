@@ -59,7 +59,9 @@ class Filters:
             best = rated[0][0]
             named = self._is_name(rated[0][1], places) or self._only_contains(rated[0][1])
             written = " ".join(self.q.tokens[n].text for n in sorted(places)) in rated[0][1].values
-            both = written and rated[0][1].whole  # who won a seat may also have a column of votes
+            both = (
+                written and rated[0][1].whole and not self.q.has("sum", "average", "median")
+            )  # who won a seat may also have a column of votes
             kept: list[tuple[float, ValueLink | None]] = [(fit - best - 0.3 * named, one) for fit, one in rated]
             kept = kept if both or not named else []
             options.append(kept[:CHOICES] + ([(0.0, None)] if named else []))
