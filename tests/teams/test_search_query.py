@@ -282,7 +282,7 @@ def test_of_two_dated_notes_the_later_one_comes_first(folder: Path) -> None:
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
     found = ask(folder, "When is the next stocktake?")
-    assert found[:2] == ["2026-05-12-meeting.md:3", "2026-03-03-meeting.md:4"]
+    assert found[:2] == ["2026-05-12-meeting.md:3", "2026-03-03-meeting.md:3"]
 
 
 def test_a_list_under_a_heading_that_asks_for_it_is_quoted_whole(folder: Path) -> None:

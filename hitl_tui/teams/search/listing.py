@@ -48,6 +48,7 @@ _TITLE = re.compile(r"^title:\s*['\"]?(.+?)['\"]?$", re.MULTILINE)
 _GLOB = re.compile(r"[\w./-]*\*[\w./*-]*|(?<![\w.])\*?\.[a-z]{1,5}(?=\s+files?\b|\s*파일)", re.IGNORECASE)
 _WORD = re.compile(r"[\w./-]*\w", re.UNICODE)
 _LONGEST_NAME, _SHORTEST_NAME = 3, 4
+_SEVERAL = 2
 _SAYS = 0.3
 """How much a word says at least that is more than to ask."""
 
@@ -140,7 +141,10 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         strange = any(word.isascii() for word in said if word not in words) or (said and not words)
         if strange and not alike:
             return None
-        return Listing(folder, name="*", parts=words) if words or _ANY_FILE.search(question) else None
+        made = Listing(folder, name="*", parts=words) if words or _ANY_FILE.search(question) else None
+        # A single file that only some of the words name is what something is counted in.
+        within = made and not folder and len(words) < len(said) and len(lines_of(db, made, ())) < _SEVERAL
+        return None if within else made
     else:
         return None
     of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))

@@ -71,8 +71,6 @@ _UNLIKE = 0.05
 _LEADS = re.compile(r"[:：]\s*\Z|\A.{0,40}: .{0,40}\Z")
 """What is followed by what it is about: `Default: 180`, or what announces a list."""
 _ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
-_AS_GOOD = 0.5
-"""How much of what is asked a heading says, beside the best sentence, whose list is quoted whole."""
 _CLAUSE = re.compile("(?:(?<![화측도표냉수반])면|니까|아서|어서|여서|해서|는데|지만)$")
 """How the verb of a Korean clause ends; no screen, side or plan."""
 _DAY = re.compile(r"(?<!\d)(?:19|20)\d\d-[01]\d-[0-3]\d(?!\d)")
@@ -466,8 +464,8 @@ def _quote(asked: Asked, window: Window) -> Passage:
         for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
     ]
     first = worth.index(max(worth))
-    # Half a list of what must not be touched would mislead: under a heading that is asked for it is quoted whole.
-    listed = asked.value(window.heading.rpartition(" > ")[2]) >= _AS_GOOD * said and _ITEM.match(window.parts[first][2])
+    # What is asked may stand in the item before, and half a list of what must not be touched would mislead.
+    listed = _ITEM.match(window.parts[first][2])
     room = MAX_PASSAGE_CHARS / 2
     for at in reversed(range(first)):
         text = window.parts[at][2]

@@ -285,7 +285,7 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
             "sentence": max(likes),
             "has_figure": figure and any(map(_has_digit, parts)),
             "figure_in_sentence": figure and _has_digit(parts[likes.index(max(likes))]),
-            "foreign": has_korean(asked.text) and not has_korean(window.text),
+            "foreign": has_korean(asked.text) != has_korean(window.text),
             "length": min(len(window.text), _LONG) / _LONG,
             "code": PurePosixPath(path).suffix in _CODE,
             "test": "test" in path,
