@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from hitl_tui.core.messages import Message
 from hitl_tui.tables.engine import (
@@ -65,7 +66,10 @@ _NUMBERING = frozenset(("id", "idx", "index", "no", "nr", "number"))
 _NUMBERED = ("번호", "순번", "일련번호")
 """How the names of columns end that number rows."""
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
+_failed: dict[tuple[str, int, int], str] = {}
 _lock = threading.Lock()
+_AT_ONCE = 32
+"""Columns that are looked at in one query."""
 _MAY_BE = ("excel", "json")
 """Kinds of files, or sheets of them, that needn't be tables."""
 
@@ -205,11 +209,12 @@ class Profiles:
 
 def profiles(files: Sequence[TableFile]) -> Profiles:
     """Return what is known of the tables of files; a file is read again only when it changed."""
-    unread: list[tuple[str, str]] = []
     until = time.monotonic() + PROFILE_SECONDS
     with _lock:
         known = {file.path: _cache[_key(file)] for file in files if _key(file) in _cache}
-    new = [file for file in files if file.path not in known]
+        unread = [(file.path, _failed[_key(file)]) for file in files if _key(file) in _failed]
+    failed = dict(unread)
+    new = [file for file in files if file.path not in known and file.path not in failed]
     if new:
         with engine(new, PROFILE_SECONDS) as opened:
             for n, file in enumerate(new):
@@ -220,7 +225,9 @@ def profiles(files: Sequence[TableFile]) -> Profiles:
                     known[file.path] = _tables(opened, f"file{n}", file)
                 except TableError as error:
                     unread.append((file.path, str(error)))
+                    failed[file.path] = str(error)
         with _lock:
+            _failed.update({_key(file): failed[file.path] for file in new if file.path in failed})
             _cache.update({_key(file): known[file.path] for file in new if file.path in known})
             while len(_cache) > _CACHED:
                 _cache.popitem(last=False)
@@ -258,8 +265,8 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     opened.load(view, file, sheet)
     raw = [(str(row[0]), str(row[1])) for row in opened.ask(f"DESCRIBE {quote(view)}", MAX_COLUMNS).rows]
     year = _year_of(file)
-    probes = "".join(f", {probe}" for name, kind in raw for probe in _probes(name, kind, year))
-    ((_, *counted),) = opened.ask(f"SELECT count(*){probes} FROM (SELECT * FROM {quote(view)} LIMIT {PROBED})").rows
+    source = f"(SELECT * FROM {quote(view)} LIMIT {PROBED})"
+    _, counted = _figures(opened, source, [", ".join(_probes(name, kind, year)) for name, kind in raw])
     probed = [counted[_FIGURES * n : _FIGURES * (n + 1)] for n in range(len(raw))]
     kinds = [_kind(kind, figures) for (_, kind), figures in zip(raw, probed, strict=True)]
     names = _clean_names([name for name, _ in raw])
@@ -281,8 +288,7 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     }
     asked = [(name, kind) for name, kind in zip(names, kinds, strict=True) if kind != "other"]
     distinct = "count(DISTINCT {})" if file.size < _COUNTED else "approx_count_distinct({})"
-    facts = ", ".join(_facts(name, kind, distinct) for name, kind in asked)
-    ((rows, *figures),) = opened.ask(f"SELECT count(*){', ' if facts else ''}{facts} FROM {cleaned}").rows
+    rows, figures = _figures(opened, cleaned, [_facts(name, kind, distinct) for name, kind in asked])
     columns = [_column(opened, cleaned, name, kind, figures[5 * n : 5 * n + 5]) for n, (name, kind) in enumerate(asked)]
     columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
     lists = {name for name, (_, kind) in zip(names, raw, strict=True) if _LIST.fullmatch(kind)}
@@ -297,6 +303,16 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     if pairs:
         sql = f"SELECT *, {', '.join(f'{pair.sql()} AS {quote(pair.column.name)}' for pair in pairs)} FROM ({sql})"
     return Table(file, sheet, int(rows), tuple(columns), sql, pairs)
+
+
+def _figures(opened: Engine, source: str, asked: Sequence[str]) -> tuple[int, list[Any]]:
+    """Return how many rows there are, and what is asked of each column: of some at a time, as memory is bounded."""
+    rows, figures = 0, list[Any]()
+    for at in range(0, max(len(asked), 1), _AT_ONCE):
+        wanted = ", ".join(["count(*)", *asked[at : at + _AT_ONCE]])
+        ((rows, *some),) = opened.ask(f"SELECT {wanted} FROM {source}").rows
+        figures += some
+    return rows, figures
 
 
 def pairs_of(columns: Sequence[Column]) -> tuple[Pair, ...]:

@@ -10,6 +10,7 @@ import pytest
 
 from hitl_tui.tables.ask import About, Answer, about, ask
 from hitl_tui.tables.files import table_files
+from hitl_tui.tables.profile import profiles
 from hitl_tui.teams.analysis.table_answer import brief
 
 ROUTES = "source,target,trips\nOslo,Bergen,40\nOslo,Moss,30\nOslo,Hamar,20\nBergen,Oslo,45\nBergen,Moss,70\n"
@@ -230,3 +231,12 @@ def test_a_sheet_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     assert "**42**" in said(tmp_path, "total people in towns.xlsx")
     workbook(tmp_path / "towns.xlsx", bad=bad)
     assert asked(tmp_path, "total people in towns.xlsx").result is None
+
+
+def test_a_table_with_many_columns_is_read(tmp_path: Path) -> None:
+    names = [f"{year}_{what}" for year in range(1960, 2016) for what in ("fertility", "income")]
+    rows = [",".join(["Chad", *(str(at / 7) for at in range(len(names)))]), ",".join(["Peru", *("" for _ in names)])]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(["country", *names]), *rows]) + "\n")
+    found = profiles(table_files(tmp_path))
+    assert found.unread == ()
+    assert len(found.tables[0].columns) == len(names) + 1

@@ -143,8 +143,9 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
             return None
         made = Listing(folder, name="*", parts=words) if words or _ANY_FILE.search(question) else None
         # A single file that only some of the words name is what something is counted in.
-        within = made and not folder and len(words) < len(said) and len(lines_of(db, made, ())) < _SEVERAL
-        return None if within else made
+        if made and not folder and len(words) < len(said) and len(lines_of(db, made, ())) < _SEVERAL:
+            return None
+        return made
     else:
         return None
     of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))
