@@ -43,7 +43,7 @@ def passage(line: int, text: str, path: str = "rules.md") -> dict[str, Any]:
 
 
 def searched(query: str, *passages: dict[str, Any], missing: tuple[str, ...] = ()) -> dict[str, Any]:
-    found = tuple(Passage(**{**one, "score": 0.01 if number else 1.0}) for number, one in enumerate(passages))
+    found = tuple(Passage(**{**one, "score": 0.005 if number else 1.0}) for number, one in enumerate(passages))
     return make_report(query, SearchHits(found, missing, 4), {**NOTHING, "searched": 4}).to_dict()
 
 
