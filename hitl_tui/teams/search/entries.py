@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from calendar import month_abbr, month_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -34,21 +35,8 @@ _NOUNS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str], bool]] = {
 _TESTS = re.compile(r"\btests?\b|테스트", re.IGNORECASE)
 _CHANGES = re.compile(r"change|news|history|release", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b|(?<!\d)(1[0-2]|[1-9])월", re.IGNORECASE)
+_MONTHS = [f"{name[:3]}(?:{name[3:]})?" for name in month_name[1:]]
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b|(?<!\d)(1[0-2]|[1-9])월", re.IGNORECASE)
 _FEWEST = 2
 
 
@@ -103,12 +91,12 @@ class _When:
         if self.year not in text:
             return False
         name = _MONTHS[self.month - 1]
-        written = rf"{self.year}\W?0?{self.month}(?!\d)|\b{name}\w*\b|(?<!\d){self.month}월"
+        written = rf"{self.year}\W?0?{self.month}(?!\d)|\b{name}\b|(?<!\d){self.month}월"
         return not self.month or re.search(written, text, re.IGNORECASE) is not None
 
 
 def _number(month: re.Match[str]) -> int:
-    return _MONTHS.index(month[1].casefold()) + 1 if month[1] else int(month[2])
+    return month_abbr[:].index(month[1][:3].capitalize()) if month[1] else int(month[2])
 
 
 def _files(db: sqlite3.Connection, question: str, named: Sequence[int], *, changes: bool) -> list[tuple[int, str]]:
