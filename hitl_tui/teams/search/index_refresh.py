@@ -27,8 +27,8 @@ _BATCH_SECONDS = 2.0
 """After so long what was read is kept, so that a build that is ended goes on from there."""
 
 
-_SKETCHED = 3_000
-"""Windows of which the meaning is sketched while a person waits: it takes a second."""
+_SKETCHED = 2_000
+"""Windows of which the meaning is sketched while a person waits: it takes less than a second."""
 
 
 class TooMuch(Exception):

@@ -18,7 +18,7 @@ from hitl_tui.meaning import encoder
 from hitl_tui.teams.contract import TeamContext
 from hitl_tui.teams.search.index import SearchIndex, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
-from hitl_tui.teams.search.index_refresh import ANY, Allowed, Refreshed, TooMuch
+from hitl_tui.teams.search.index_refresh import Allowed, Refreshed, TooMuch
 from hitl_tui.teams.search.passage_search import SearchHits
 from hitl_tui.teams.search.search_report import NOTHING, Looked, indexed, make_report, words_for
 
@@ -81,7 +81,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
         done, hits = await _in_thread(partial(work, allowed=HERE))
     except TooMuch:
         built = (await build(place, show)).indexed
-        done, hits = await _in_thread(partial(work, allowed=ANY))
+        done, hits = await _in_thread(partial(work, allowed=Allowed(sketches=0)))
     context.progress(indexed(words, done.indexed + built, done.unchanged - built, done.removed))
     met = [item for item in done.skipped if item.kind is not LeftOut.IGNORED]
     looked: Looked = {
