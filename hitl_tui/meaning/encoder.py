@@ -199,29 +199,29 @@ class Models:
         self, question: Sequence[str], store: str, most: int, known: Sequence[int], files: Sequence[int]
     ) -> list[tuple[int, float]]:
         np = self._np
+        found: list[tuple[int, float]] = []
+        wanted = set(known)
         asked = np.array(self._remembered("quick", question, self.quick.encode))
         where = " AND file IN (SELECT value FROM json_each(?))" if files else ""
-        db = sqlite3.connect(f"{Path(store).as_uri()}?mode=ro", uri=True)
         try:
-            rows = db.execute(
-                f"SELECT id, meaning FROM windows WHERE meaning IS NOT NULL{where}",  # noqa: S608 - constants
-                (json.dumps(files),) if files else (),
-            )
-            found: list[tuple[int, float]] = []
-            wanted = set(known)
-            while some := rows.fetchmany(_ROWS):
-                parts = np.frombuffer(b"".join(row[1] for row in some), "i1").reshape(len(some), _PARTS)
-                likes = (parts.astype("f4") @ asked.T).max(axis=1) / _SCALE
-                best = {int(at) for at in np.argsort(-likes, kind="stable")[:most]}
-                found += [(some[at][0], float(likes[at])) for at in best]
-                found += [(row[0], float(likes[at])) for at, row in enumerate(some) if row[0] in wanted]
-        finally:
-            db.close()
+            with contextlib.closing(sqlite3.connect(f"{Path(store).as_uri()}?mode=ro", uri=True)) as db:
+                rows = db.execute(
+                    f"SELECT id, meaning FROM windows WHERE meaning IS NOT NULL{where}",  # noqa: S608 - constants
+                    (json.dumps(files),) if files else (),
+                )
+                while some := rows.fetchmany(_ROWS):
+                    parts = np.frombuffer(b"".join(row[1] for row in some), "i1").reshape(len(some), _PARTS)
+                    likes = (parts.astype("f4") @ asked.T).max(axis=1) / _SCALE
+                    best = {int(at) for at in np.argsort(-likes, kind="stable")[:most]}
+                    found += [(some[at][0], float(likes[at])) for at in best]
+                    found += [(row[0], float(likes[at])) for at, row in enumerate(some) if row[0] in wanted]
+        except sqlite3.Error:  # whoever asks reads the same file, and mends it
+            return []
         most_alike = sorted(dict(found).items(), key=lambda item: (-item[1], item[0]))
         return [item for place, item in enumerate(most_alike) if place < most or item[0] in wanted]
 
     def pooled(self, texts: Sequence[str]) -> Any:
-        """Return the sum of the quick encoder's pieces of each text, by the root of their number, and a one."""
+        """Return for each text the sum of its pieces' vectors, over the root of their number, and a constant 1."""
         np, model = self._np, self.quick._model
         rows = np.zeros((len(texts), _PARTS + 1), dtype="f4")
         rows[:, _PARTS] = 1

@@ -18,7 +18,7 @@ from hitl_tui.tables.links import label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.rating import ASKING, SECOND, WORKED, Mapped, Rating
+from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
 from hitl_tui.tables.spoken import IDS, LIKELY, LOOSE, NAMED, Reading, Spoken
 from hitl_tui.tables.words import (
     is_question_word,

@@ -58,3 +58,13 @@ def test_what_can_not_run_finds_nothing_alike(monkeypatch: pytest.MonkeyPatch, t
     assert encoder.answering("leave", [LEAVE]) == []
     assert encoder.sketches([LEAVE]) == []
     assert encoder.nearest("leave", tmp_path / "none.db", 3, []) == {}
+
+
+def test_a_store_that_is_gone_or_damaged_has_nothing_near_and_ends_no_process(tmp_path: Path) -> None:
+    encoder.load()
+    process = encoder._ENCODER._process
+    assert encoder.nearest("leave", tmp_path / "none.db", 3, []) == {}
+    (tmp_path / "broken.db").write_bytes(b"no database " * 100)
+    assert encoder.nearest("leave", tmp_path / "broken.db", 3, []) == {}
+    assert encoder._ENCODER._process is process
+    assert process is not None and process.poll() is None

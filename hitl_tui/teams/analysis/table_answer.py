@@ -12,7 +12,7 @@ from hitl_tui.tables.ask import Answer
 from hitl_tui.tables.engine import Result
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.rating import Mapped
+from hitl_tui.tables.query_score import Mapped
 from hitl_tui.teams.analysis.analysis_model import say
 from hitl_tui.teams.contract import Block, Brief, Citation
 from hitl_tui.teams.number_format import is_exact, korean_places, money, number, percent

@@ -9,6 +9,7 @@ from calendar import month_abbr, month_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from hitl_tui.teams.search.listing import letters
 from hitl_tui.teams.search.query_terms import whole_words
 
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|몇\s?(?:개|번|가지|차례|건)|개수", re.IGNORECASE)
@@ -106,8 +107,8 @@ def _files(db: sqlite3.Connection, question: str, named: Sequence[int], *, chang
         return [(file, path) for file, path in every if file in named]
     if changes:
         every = [(file, path) for file, path in every if _CHANGES.search(path)]
-    words = [_letters(word) for word in whole_words(question) if len(word) > 1 and not word.isdigit()]
-    have = [(sum(word in _letters(path) for word in words), file, path) for file, path in every]
+    words = [letters(word) for word in whole_words(question) if len(word) > 1 and not word.isdigit()]
+    have = [(sum(word in letters(path) for word in words), file, path) for file, path in every]
     most = max((count for count, _, _ in have), default=0)
     return [(file, path) for count, file, path in have if count == most and (most or changes)]
 
@@ -131,7 +132,3 @@ def _entries(db: sqlite3.Connection, file: int, noun: str) -> Iterator[tuple[int
             lines = text.split("\n") if any_line and text.count("\n") == last - first else [text]
             if any_line or first == last:
                 yield from ((at, line.strip(), "") for at, line in enumerate(lines, first) if begins.match(line))
-
-
-def _letters(text: str) -> str:
-    return "".join(letter for letter in text.casefold() if letter.isalnum())

@@ -123,8 +123,8 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     elif files and (mention := _MENTION.search(question)):
         names = {w: t for w, t in whole_words(question).items() if not any(e.match(w) for e in _ASKING)}
         folder = _folder(db, question, "")
-        within = {_letters(part) for part in PurePosixPath(folder).parts}
-        outside = [name for name in names if not any(_letters(name) in part for part in within)]
+        within = {letters(part) for part in PurePosixPath(folder).parts}
+        outside = [name for name in names if not any(letters(name) in part for part in within)]
         word = max(outside or names, key=lambda name: names[name], default="")
         if not word:
             return None
@@ -135,7 +135,7 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         said = [word for word, t in left.items() if t >= _SAYS or word[0].isdigit()]
         said = [word for word in said if not any(e.match(word) for e in _ASKING)]
         parts = _parts(db, folder)
-        words = tuple(word for word in said if any(_letters(word) in _letters(path) for path in parts))
+        words = tuple(word for word in said if any(letters(word) in letters(path) for path in parts))
         # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone.
         alike = bool(folder) and len({PurePosixPath(path).suffix for path in parts}) == 1
         strange = any(word.isascii() for word in said if word not in words) or (said and not words)
@@ -159,7 +159,7 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
 def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:
     """Return the folder that a question names by its path, or by its name written in any way; empty if none."""
     known = {
-        str(parent): _letters(parent.name)
+        str(parent): letters(parent.name)
         for (path,) in db.execute("SELECT path FROM files")
         for parent in PurePosixPath(path).parents
         if parent.name
@@ -168,7 +168,7 @@ def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:
     for word in words:
         if "/" in word and word.strip("/") in known:
             return word.strip("/")
-    said = {_letters("".join(words[at : at + n])) for n in range(1, _LONGEST_NAME + 1) for at in range(len(words))}
+    said = {letters("".join(words[at : at + n])) for n in range(1, _LONGEST_NAME + 1) for at in range(len(words))}
     named = [folder for folder, name in known.items() if len(name) >= _SHORTEST_NAME and name in said]
     return min(named, key=lambda folder: (folder.count("/"), folder), default="")
 
@@ -179,7 +179,8 @@ def _parts(db: sqlite3.Connection, folder: str) -> list[str]:
     return [path for path in paths if not folder or path.startswith(f"{folder}/")]
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """Return the letters and digits of a text, by which a name is known however it is written."""
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
@@ -195,7 +196,7 @@ def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> 
         found = list(_within(_lines_with(db, listing.word, named), listing))
         if not listing.about:
             return found
-        about = {path for path, _, title, _ in _titles(db) if _letters(listing.word) in _letters(path + title)}
+        about = {path for path, _, title, _ in _titles(db) if letters(listing.word) in letters(path + title)}
         return [line for line in found if line[0] in about] or found
     lines = [
         (path, line, title if listing.title else text)
@@ -223,7 +224,7 @@ def _within(lines: Iterable[tuple[str, int, str]], listing: Listing) -> Iterator
         name = PurePosixPath(path).name
         if listing.folder and not path.startswith(f"{listing.folder}/"):
             continue
-        if not all(_letters(word) in _letters(path) for word in listing.parts):
+        if not all(letters(word) in letters(path) for word in listing.parts):
             continue
         if not listing.name or fnmatchcase(name.casefold(), listing.name.casefold()):
             yield path, line, text

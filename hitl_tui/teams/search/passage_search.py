@@ -39,7 +39,7 @@ _FAR, _NEAR, _SURE, _TOGETHER, _CERTAIN = -2.5, -0.4, 0.5, 1.5, 3.0
 """From where on, in log-odds that there is an answer, something is called the nearest, is shown, is an answer, and is
 one even where what is asked stands apart or isn't all in the only passage, or a part of it nowhere."""
 _NEAR_IN_FEW, _SURE_IN_FEW = -1.5, -0.2
-"""The same among few windows, where nobody has to read much to see that it isn't one, and little stands against it."""
+"""The same where there are few windows: they are read quickly, and few are mistaken for an answer."""
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _MOST_FAR = 2

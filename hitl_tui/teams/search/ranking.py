@@ -25,9 +25,9 @@ _CANDIDATES, _COMPARED, _MEANT_ALIKE, _READ, _JUDGED = 300, 100, 30, 35, 8
 """Windows of which the words are weighed, of which the headings are compared, with others that are chosen by what they
 mean, of which each sentence is compared, and that are judged as answers."""
 _OTHERS = 25
-"""Windows among which the best stand out, or not."""
+"""Windows with whose mean weight the best one is compared."""
 _UNKNOWN = 0.25
-"""How like a question a window is of which that isn't known."""
+"""The likeness of a window that has no sketch yet."""
 _TITLE, _NAME = 0.5, 0.25
 _HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 300, 360, 10
 """Characters of the headings and of a sentence, and sentences of a window, of which meaning is compared."""
@@ -321,7 +321,7 @@ def _stretch(window: Window) -> str:
 
 
 def likely_answer(features: Mapping[str, float]) -> float:
-    """Return how well a window answers that wasn't judged, as far as the other features tell."""
+    """Return what the thorough encoder would most likely say of a window, judged by its other features."""
     return UNJUDGED[""] + sum(value * features[name] for name, value in UNJUDGED.items() if name)
 
 
