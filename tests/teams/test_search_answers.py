@@ -512,3 +512,13 @@ def test_a_count_of_a_folder_tells_how_many_are_in_the_folder_itself(folder: Pat
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)
         assert index.query("how many documents are in the notes folder?").counted == Listed("notes/*", "", "", 3, 3, 2)
+
+
+def test_what_goes_on_from_an_answer_is_looked_for_near_its_place_first(folder: Path) -> None:
+    for machine in ("mixer", "pump"):
+        text = f"# The {machine}\n\nIt starts by itself.\n\n## Reset\n\nPress the button to reset it.\n"
+        (folder / f"{machine}.md").write_text(text, encoding="utf-8")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        for machine in ("mixer", "pump"):
+            assert index.query("How do I reset it?", near=[(f"{machine}.md", 3)]).passages[0].path == f"{machine}.md"

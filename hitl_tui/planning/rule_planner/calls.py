@@ -18,6 +18,7 @@ from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, sp
 from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import name_words
+from hitl_tui.tables.words import is_past
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _KOREAN = re.compile("[가-힣]")
@@ -370,6 +371,7 @@ _FINDS = frozenset({"lookup", "list", "fetch"})
 _VERB = re.compile(r"([a-z]+)([- ]up)?")
 _TELLS = re.compile(r"[^s\W]s\s*$")
 """A verb of the third person."""
+_WISH = re.compile("겠|으면")
 _ADNOMINAL = re.compile(r"(?:[한된할될]|[하되]는|던)$")
 
 
@@ -379,11 +381,13 @@ def _begun(clause: str, rules: Rules) -> str:
 
 
 def requested(clause: str, rules: Rules) -> frozenset[str]:
-    """Return what a clause asks to be done ("지워줘", "로그 삭제", "delete …"); a way to do it is none."""
+    """Return what a clause asks to be done ("지워줘", "delete …"); a way to do it is none, nor is what was done."""
     verbs = rules.lexicon.verbs
     plain = _begun(clause, rules)
     first, korean = _VERB.match(plain), _KOREAN.search(clause)
     if first and not korean:
+        if first[1].endswith("ed"):
+            return frozenset()
         said = [first[1], f"{first[1]}up" if first[2] else ""]
         return frozenset(c for word in said for c in rules.lexicon.concepts(word) & verbs)
     if rules.says.howto.search(clause):
@@ -396,8 +400,8 @@ def requested(clause: str, rules: Rules) -> frozenset[str]:
         carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules.commands.request.search(w[1:])), "")
         if rules.lexicon.concepts(carrier) & _FINDS:
             continue  # it is what is to be found or shown
-        if _ADNOMINAL.search(match.group()):
-            continue  # it says which
+        if _ADNOMINAL.search(match.group()) or (is_past(match.group()) and not _WISH.search(match.group())):
+            continue  # it says which, or what was done
         if requests and not rules.commands.negated_deed.search(match.group()[2:] + tail):
             asked |= rules.lexicon.concepts(match.group()) & verbs
     return frozenset(asked)

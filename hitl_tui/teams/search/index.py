@@ -35,6 +35,7 @@ from hitl_tui.teams.search.index_refresh import (
 )
 from hitl_tui.teams.search.passage_search import SearchHits, ask, is_foreign, opening, says_nothing
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
+from hitl_tui.teams.search.ranking import Near
 from hitl_tui.teams.search.window_meanings import sketch_windows
 
 VERSION = 19
@@ -247,18 +248,19 @@ class SearchIndex:
         self._scope = (root, patterns)
         return self._mended(lambda: self._refresh(root, patterns, progress, stop, allowed))
 
-    def query(self, text: str, limit: int = 8, *, part: bool = False) -> SearchHits:
+    def query(self, text: str, limit: int = 8, *, part: bool = False, near: Near = ()) -> SearchHits:
         """Return the passages that answer a question, best first.
 
         Args:
             text: the question, in words.
             limit: how many passages at most.
             part: it is only some words of a question.
+            near: paths and lines that answered the question from which this one goes on, best first.
 
         Raises:
             StorageError: the cache file can't be read.
         """
-        return self._mended(lambda: self._query(text, limit, part), self._scope)
+        return self._mended(lambda: self._query(text, limit, part, near), self._scope)
 
     def _mended(self, work: Callable[[], _T], scope: tuple[Path, tuple[str, ...]] | None = None) -> _T:
         """Work with the cache file; where it is damaged, again with a new one, into which the scope is read first."""
@@ -297,13 +299,13 @@ class SearchIndex:
         sketch_windows(self._db, allowed.sketches, stop)
         return done
 
-    def _query(self, text: str, limit: int, part: bool) -> SearchHits:
+    def _query(self, text: str, limit: int, part: bool, near: Near) -> SearchHits:
         self._db.execute("BEGIN")
         try:
             named, rest = named_in(self._db, text[:MAX_QUESTION])
             if named and says_nothing(rest):
                 return opening(self._db, named[0])
-            hits = ask(self._db, rest, max(1, limit), named, part=part)
+            hits = ask(self._db, rest, max(1, limit), named, part=part, near=near)
             unsure = hits.weak or not hits.passages
             return replace(hits, foreign=True) if unsure and is_foreign(self._db, text) else hits
         finally:

@@ -23,7 +23,7 @@ from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
-from hitl_tui.teams.search.ranking import Asked, Window, file_title, likely, ranked
+from hitl_tui.teams.search.ranking import Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
 MAX_PASSAGE_CHARS = 600
@@ -137,7 +137,13 @@ class SearchHits:
 
 
 def ask(
-    db: sqlite3.Connection, question: str, limit: int, named: Sequence[int] = (), *, part: bool = False
+    db: sqlite3.Connection,
+    question: str,
+    limit: int,
+    named: Sequence[int] = (),
+    *,
+    part: bool = False,
+    near: Near = (),
 ) -> SearchHits:
     """Return the passages that answer a question; the caller holds a read transaction.
 
@@ -147,8 +153,10 @@ def ask(
         limit: how many passages at most.
         named: ids of the files that the question names: only they are searched.
         part: it is only some words of a question: what merely comes near these answers nothing.
+        near: paths and lines that answered what was asked before, best first.
     """
     asked, misspelt = asked_of(db, question, named)
+    asked = replace(asked, near=near)
     terms = asked.terms
     if counted := entries_in(db, question, named):
         shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in counted.lines[:_LISTED]]
@@ -175,8 +183,8 @@ def ask(
     bare = not part and "?" not in question and len(terms) == len(list(units(normalise(question))))
     if bare and any(_has_all(asked, window) for window in best):
         odds = max(odds, _SURE, _SURE_IN_FEW)
-    near, sure = (_NEAR, _SURE) if asked.windows > _FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
-    if odds < near:
+    least, sure = (_NEAR, _SURE) if asked.windows > _FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
+    if odds < least:
         if named:
             return _elsewhere(db, question, limit, part=part)
         far = [_quote(asked, window) for window in _different(best, _MOST_FAR)]

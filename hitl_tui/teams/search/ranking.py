@@ -35,6 +35,10 @@ _STRETCH = 400
 """Characters of a window that are judged."""
 _NO_WORD = re.compile(r"[\W_]+")
 _SENTENCE_END = (".", "!", "?", "。", ":")
+Near = Sequence[tuple[str, int]]
+_BESIDE, _SAME_FILE, _LINES = 2.5, 0.4, 25.0
+"""What it counts, in log-odds, that a window stands where the question before was answered; the share of that for the
+same file; and how many lines away it is hardly the same place any more."""
 _LONG_QUESTION, _REPEATED = 30, 3.0
 """A passage that has a whole question, word for word, asks it, too."""
 _FIGURE = re.compile(
@@ -118,12 +122,26 @@ class Asked:
         terms: what it looks for.
         found: where each phrase stands, by window; of some files alone where the question names them.
         windows: how many there are.
+        near: paths and lines that answered the question from which this one goes on, best first.
     """
 
     text: str
     terms: tuple[Term, ...]
     found: Mapping[str, Sequence[int]]
     windows: int
+    near: Near = ()
+
+    def nearness(self, path: str, parts: Sequence[tuple[int, int, str]]) -> float:
+        """Return how near a window stands to what answered the question before, 0 to 1."""
+        first, last = parts[0][0], parts[-1][1]
+        return max(
+            (
+                (_SAME_FILE + (1 - _SAME_FILE) * math.exp(-max(first - line, line - last, 0) / _LINES)) / (1 + place)
+                for place, (one, line) in enumerate(self.near)
+                if one == path
+            ),
+            default=0.0,
+        )
 
     def rarity(self, phrase: str) -> float:
         return math.log(1 + self.windows / (len(self.found[phrase]) + 1))
@@ -179,6 +197,7 @@ class Window:
         like: how like the question it is, roughly.
         likes: how like each sentence is.
         asks: it has the whole question, word for word.
+        near: how near it stands to what answered the question before.
         features: what is weighed.
         weight: how well it answers, in log-odds.
         score: how well it answers beside the best window, 0 to 1.
@@ -194,6 +213,7 @@ class Window:
     like: float = _UNKNOWN
     likes: tuple[float, ...] = ()
     asks: bool = False
+    near: float = 0.0
     features: Mapping[str, float] = field(default_factory=dict)
     weight: float = 0.0
     score: float = 0.0
@@ -242,7 +262,8 @@ def candidates(db: sqlite3.Connection, asked: Asked, named: Sequence[int]) -> li
         said = _said(asked, f" {body} ", f" {title} ", f" {name} ")
         blocks = tuple(piece for first, last, text in json.loads(parts) for piece in sentences(first, last, text))
         like = alike.get(id_, _UNKNOWN)
-        found.append(Window(id_, path, page, heading, blocks, f" {body} {title} {name} ", said, like))
+        tokens, near = f" {body} {title} {name} ", asked.nearness(path, blocks)
+        found.append(Window(id_, path, page, heading, blocks, tokens, said, like, near=near))
     found.sort(key=lambda window: (-window.said, window.id))
     return [*found[:_COMPARED], *(window for window in found[_COMPARED:] if window.id in meant)]
 
@@ -386,7 +407,7 @@ def _weighed(windows: Sequence[Window], weights: Mapping[str, float]) -> list[Wi
     made = []
     for window in windows:
         weight = sum(weights[name] * window.features[name] for name in weights)
-        made.append(replace(window, weight=weight - _REPEATED * window.asks))
+        made.append(replace(window, weight=weight - _REPEATED * window.asks + _BESIDE * window.near))
     return sorted(made, key=lambda window: (-window.weight, window.id))
 
 

@@ -25,6 +25,8 @@ from hitl_tui.teams.search.search_report import NOTHING, Looked, indexed, make_r
 _T = TypeVar("_T")
 _KEPT_SKIPPED, _KEPT_NAMED = 50, 5
 _STEPS = 20
+_NEAR = 3
+"""Places of an answer near which is looked for what goes on from it."""
 
 
 class SearchState(TypedDict, total=False):
@@ -65,6 +67,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
             line = words["indexing"].format(done=done, total=total)
             loop.call_soon_threadsafe(lambda: context.progress(line, fraction=done / total))
 
+    near = [(c.path, c.line) for one in context.task.inputs.values() for c in one.citations[:_NEAR]]
     place = IndexPlace(context.workspace, documents, context.cache, context.secrets)
 
     def work(stop: Callable[[], bool], allowed: Allowed) -> tuple[Refreshed, SearchHits]:
@@ -74,7 +77,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
             asked = query
             for item in done.skipped:
                 asked = without_named(asked, item.path)
-            return done, index.query(asked if asked.strip() else query, limit, part=part)
+            return done, index.query(asked if asked.strip() else query, limit, part=part, near=near)
 
     built = 0
     try:

@@ -1,0 +1,291 @@
+"""A question put together from the last one and from what is said now: what stands for what, and what is left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePosixPath
+
+from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.frequencies import telling
+from hitl_tui.planning.rule_planner.calls import requested
+from hitl_tui.planning.rule_planner.query_reader import WORD, term_of
+from hitl_tui.planning.rule_planner.rule_file import Rules
+from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
+from hitl_tui.planning.rule_planner.words import stem
+from hitl_tui.tables.words import is_past, is_question_word
+
+CASE = re.compile(
+    r"(?:(?<=[,.?!] )|^)[^,.?!]*?[가-힣]+(?<!끝나)(?<![화측도표냉수반])면(?=[\s,?]|$)"
+    r"|\b(?:if|unless) (?:[^,.?!]|[.,](?=\d))+",
+    re.IGNORECASE,
+)
+"""A case that something is asked of."""
+_ASKS = re.compile(
+    r"\W*(?:(?:on|in|at|by|for|from|to|since|until) )?(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE
+)
+_WH = re.compile(r"\b(?:what|who|where|when|why|which|how)", re.IGNORECASE)
+_BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about|through|via|during|under|above|over|below)\s+"
+_ROLE = re.compile(rf"\s*(?:{_BY})?(?:(?:the|an?|제일|가장)\s+)?", re.IGNORECASE)
+_OF = re.compile(rf"(?<![a-z]){_BY}(?:(?:the|an?)\s+(?:\w+\s+)?)?$", re.IGNORECASE)
+_ONES = re.compile(r"\s+(?:ones?|(?:데|것|거|건|곳|쪽)(?:은|는|이|가|도)?)$", re.IGNORECASE)
+"""What stands for a thing that was named before, behind what tells it from that."""
+_VERBAL = re.compile(
+    "(?:하|되|있|없)[는던]$|(?<![화측도표냉수반])면$|[해여져려쳐켜워와]서$|.별$|^(?:제일|가장|많이|보통|그냥|바로)$"
+)
+_WHICH = re.compile(r"(?:[가-힣]?[은린된던긴낸]|큰)(?: [가-힣]|$)")
+_PREDICATE = re.compile(
+    r"[가-힣]+[어아여야해돼워와다요죠까겨져려켜셔]\s*(?:[?.!]|$)|(?<=\bby )default\b", re.IGNORECASE
+)
+"""What says something of the things of a question, and is none of them; and a Korean verb that says which is meant."""
+_WANTED = re.compile(r"(?:\b(?:which|what|how (?:many|much)) |(?:몇|어느|어떤|무슨) ?)$", re.IGNORECASE)
+_WANTED_KO = re.compile(r"[이가은는] (?:뭐|무엇|어디|누구|얼마|몇|언제)")
+"""What stands before or behind what a question asks for."""
+_BRACKET = re.compile(r"\([^()]*\)")
+_SIDE_BY_SIDE = re.compile(rf"(?:{_BRACKET.pattern})? (?:& )?")
+_PLACE = re.compile("[가-힣]{1,3}(?:시|도|군|구|동|읍|면)")
+_SUBJECT = ("은", "는", "이", "가")
+_AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
+"""Particles that go with how a word ends."""
+_SAYS = 0.3
+"""How telling a word has to be to name what a question is about."""
+_LIKE, _LIKELY, _SURE = 0.45, 0.65, 1.2
+"""How like something has to be to what is only named, to what is asked of it anew, and to what says more."""
+_MOST = 4
+"""Words side by side that others stand for together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a text that name or give something, side by side.
+
+    Args:
+        place: where they stand, without their particle.
+        text: what they say.
+        kind: of what is given; what is of one kind can stand for another.
+        by: the English preposition before them, and where that begins.
+        particle: the Korean one after them.
+        asked: they are what the question asks for: "which port".
+        size: how many they are.
+        first: none of those beside them stands before them.
+    """
+
+    place: Span
+    text: str
+    kind: str = ""
+    by: tuple[str, int] = ("", 0)
+    particle: str = ""
+    asked: bool = False
+    size: int = 1
+    first: bool = True
+
+    def fits(self, other: Part) -> float:
+        """Return how much speaks for other words in the place of these, besides what they mean."""
+        particle = other.particle.removesuffix("는") if len(other.particle) > 1 else other.particle
+        alike = self.kind == other.kind != "" or (self.kind.startswith("number ") and other.kind == "number ")
+        score = 1.0 * (alike and (self.size > 1) == (other.size > 1))
+        score += 1.0 * (self.first and stem(self.text.split()[-1]) == stem(other.text.split()[-1]))
+        score += 0.3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0]) + 0.1 * (self.size > 1)
+        score += 0.3 * (self.particle == particle not in ("", *_SUBJECT)) + 0.25 * (self.particle in _SUBJECT[:2])
+        score += 0.2 * (self.text[0].isupper() and other.text[0].isupper()) + 0.2 * says(self.text)
+        return score + 0.1 * self.first - 0.25 * self.asked - ("which" in {self.kind} ^ {other.kind})
+
+
+def says(text: str) -> float:
+    """Return how much the word of a text says that says most."""
+    return max(telling(word, "en" if word.isascii() else "ko") for word in text.split())
+
+
+def asks(text: str, rules: Rules) -> bool:
+    """Whether words ask or tell with a word for that."""
+    told = _ASKS.match(text) or rules.says.howto.search(text) or requested(text, rules)
+    return bool(told or any(is_question_word(match[0]) for match in WORD.finditer(text)))
+
+
+def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
+    """Return the last question with what is said now in the place of what it stands for.
+
+    That is what of the last question is most like it: in what it means, of the same kind, with the same last word, in
+    the same part of the sentence. It brings its own preposition, but for "for", which only leads over. A case stands
+    for a case; one that says nothing but a figure ("if it was 4") stands for the last figure of its kind. What asks
+    anew is asked of what the last question names.
+
+    Args:
+        before: the last question.
+        said: what is said now, without the words that lead over to it.
+        rules: what names and dates are.
+
+    Returns:
+        The question, and whether a place was found; where none was, the last question is followed by what is said.
+    """
+    if CASE.fullmatch(said):
+        if whole := _with_figure(before, said, rules):
+            return whole, True
+        if other := CASE.search(before):
+            return f"{before[: other.start()]}{said}{before[other.end() :]}", True
+        return (f"{before.rstrip(' ?.!')} {said}", False) if said.isascii() else (f"{said} {before}", True)
+    role = _ROLE.match(said)
+    now = _ONES.sub("", said[role.end() :] if role else said)
+    if not now.strip():
+        return before, False
+    head, gap, last = now.rpartition(" ")
+    bare, named = head + gap + rules.lexicon.bare(last), named_in(now, rules)
+    if asks(said, rules) and any(one.kind != "which" for one in named):
+        return _asked_anew(before, said, rules)
+    kinds = [one.kind for one in named if one.kind]
+    by, runs = (role["by"] or "").lower() if role else "", _runs(now, named)
+    alone = [one.place for one in runs] == [(0, len(bare))]
+    size = runs[0].size if alone else len(bare.split())
+    part = Part((0, 0), bare, kinds[0] if kinds else "", (by, 0), now[len(bare) :], size=size)
+    whole, found = _replaced(before, part, _LIKE if alone else _SURE, said, rules)
+    adds = by not in ("", "for", "of", "about")
+    return (whole, True) if found else (f"{before.rstrip(' ?.!')} {said.strip() if adds else bare}", False)
+
+
+def _asked_anew(before: str, said: str, rules: Rules) -> tuple[str, bool]:
+    """Return what is asked now of what the last question names, or the same as that asked of what is named now."""
+    whole, left = before, {part.text for part in named_in(before, rules) if not (part.asked or part.kind == "which")}
+    every = True
+    for one in (
+        run
+        for run in _runs(said, named_in(said, rules))
+        if run.kind != "which" and not _WANTED.search(said[: run.place[0]])
+    ):
+        other, found = _replaced(whole, one, _LIKELY, one.text, rules)
+        left &= {part.text for part in named_in(other, rules)} - {one.text}
+        whole, every = other, every and found
+    if every and _question_words(said) <= _question_words(before):
+        return whole, True
+    about = " ".join(part.text for part in named_in(before, rules) if part.text in left)
+    return f"{about}: {said}?" if about else said, False
+
+
+def _question_words(text: str) -> set[str]:
+    korean = {match[0][0] for match in WORD.finditer(text) if is_question_word(match[0])}
+    return korean | {word.casefold() for word in _WH.findall(text)}
+
+
+def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) -> tuple[str, bool]:
+    """Return a question with words in the place of those that they are most like, if there are some that they are like.
+
+    Args:
+        before: the question.
+        part: the words.
+        least: how like they have to be.
+        said: the words with their preposition.
+        rules: what names and dates are.
+    """
+    by = part.by[0]
+    adds = not part.kind and by not in ("", "for", "of", "about")  # which stands beside what has no such word itself
+    held = [one for one in _parts(before, rules) if one.text != part.text and (one.by[0] or not adds)]
+    likes = likenesses(part.text, [one.text for one in held]) if held else []
+    rated = {one: one.fits(part) + like for one, like in zip(held, likes, strict=True)}
+    best = [one for one, score in rated.items() if least <= score == max(rated.values())]
+    if not best or len({one.text for one in best}) > 1:
+        return before, False
+    for one in reversed(best):
+        start, end = one.place
+        bracket = _BRACKET.match(before, end)
+        end = bracket.end() if bracket else end
+        particle = part.particle if one.particle in _AGREES and part.particle in _AGREES else one.particle
+        own = by not in ("", "for", one.by[0]) and one.by[0] != ""
+        start, now = (one.by[1], said.strip()) if own else (start, part.text)
+        if part.kind == "number " and part.size == 1:
+            now += _unit_of(before, one.place, rules)
+        ahead, behind = before[:start], before[end + len(one.particle) :]
+        lead, rest = ahead.rstrip().rpartition(" ")[2], now.partition(" ")
+        now = rest[2] if rest[2] and lead.casefold() == rest[0].casefold() else now  # "the most" stands there already
+        before = f"{ahead}{now}{particle}{behind}"
+    return before, True
+
+
+def _with_figure(before: str, case: str, rules: Rules) -> str:
+    """Return the last question with a case's figure in the place of its own; empty where that says more."""
+    figures = [one for one in given_in(case, rules.units) if one.kind == "number"]
+    if len(figures) != 1 or any(not one.kind for one in named_in(case, rules)):
+        return ""
+    measures = {"", figures[0].measure}
+    held = [one for one in given_in(before, rules.units) if one.kind == "number"]
+    alike = [one for one in held if not figures[0].measure or one.measure in measures]
+    if not alike:
+        return ""
+    start, end = alike[-1].place
+    unit = "" if figures[0].unit else _unit_of(before, alike[-1].place, rules)
+    return f"{before[:start]}{case[slice(*figures[0].place)]}{unit}{before[end:]}"
+
+
+def _unit_of(text: str, place: Span, rules: Rules) -> str:
+    """Return the unit of a number that stands in a text, with the space before it."""
+    after = ((at, rules.units.after(text, at)) for at in range(place[0] + 1, place[1]))
+    return next((text[at : place[1]] for at, unit in after if unit and at + unit.length == place[1]), "")
+
+
+# What a text names ---------------------------------------------------------------------------------------------------
+
+
+def named_in(text: str, rules: Rules) -> list[Part]:
+    """Return what a text gives, and the words that name something, one by one."""
+    given, brackets = given_in(text, rules.units), [match.span() for match in _BRACKET.finditer(text)]
+    found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}") for g in given]
+    for match in WORD.finditer(text):
+        word = rules.lexicon.bare(match.group())
+        start, end = match.start(), match.start() + len(word)
+        if (same := next((one for one in found if one.place[0] == start), None)) and "number" in same.kind:
+            found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind)  # "2급"
+        names = term_of(word, rules) and not _VERBAL.search(match[0]) and says(word) >= _SAYS
+        verbal = is_past(word) or is_question_word(word) or (found and _PREDICATE.match(text, start))
+        if names and not verbal and not overlaps((start, end), [*brackets, *(one.place for one in found)]):
+            which = match[0] == word and _WHICH.match(text, max(start, end - 2)) is not None
+            kind = "place" if _PLACE.fullmatch(word) else "which" if which else ""
+            found.append(_part(text, (start, end), kind, match.group()[len(word) :]))
+    return sorted(found, key=lambda one: one.place)
+
+
+def _part(text: str, place: Span, kind: str, particle: str = "") -> Part:
+    by, asked = _OF.search(text[: place[0]]), _WANTED.search(text[: place[0]]) or _WANTED_KO.match(text, place[1])
+    said = (by["by"].lower(), by.start()) if by else ("", 0)
+    return Part(place, text[slice(*place)], kind, said, particle, asked is not None)
+
+
+def _suffix(name: str) -> str:
+    """Return the suffix of a file's name; a version number has none."""
+    suffix = PurePosixPath(name).suffix
+    return suffix if any(map(str.isalpha, suffix)) else ""
+
+
+def _groups(text: str, named: Sequence[Part]) -> Iterator[list[Part]]:
+    """Yield what stands side by side."""
+    group = [*named[:1]]
+    for one, other in pairwise(named):
+        cases = one.text.isascii() and other.text.isascii() and not (one.kind or other.kind)
+        apart = one.particle or "which" in (one.kind, other.kind)
+        apart = apart or (cases and one.text[0].isupper() != other.text[0].isupper())
+        if apart or not _SIDE_BY_SIDE.fullmatch(text[one.place[1] : other.place[0]]):
+            yield group
+            group = []
+        group.append(other)
+    if group:
+        yield group
+
+
+def _joined(text: str, some: Sequence[Part], *, first: bool = True) -> Part:
+    """Return words side by side as one."""
+    place, kinds = (some[0].place[0], some[-1].place[1]), [one.kind for one in some if one.kind]
+    kind = kinds[0] if len(kinds) == 1 else ""
+    particle = some[-1].particle
+    return Part(place, text[slice(*place)], kind, some[0].by, particle, some[0].asked, len(some), first)
+
+
+def _runs(text: str, named: Sequence[Part]) -> list[Part]:
+    """Return what a text names, with what stands beside it."""
+    return [_joined(text, group) for group in _groups(text, named)]
+
+
+def _parts(text: str, rules: Rules) -> Iterator[Part]:
+    """Yield what a text names: alone, and with what stands beside it."""
+    for group in _groups(text, named_in(text, rules)):
+        for start in range(len(group)):
+            for end in range(start + 1, min(start + _MOST, len(group)) + 1):
+                yield _joined(text, group[start:end], first=start == 0)
