@@ -41,11 +41,7 @@ class Planner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlannerAround:
-    """Plans as another planner does; the base of planners that do a part of it otherwise.
-
-    Args:
-        planner: makes the plans.
-    """
+    """Plans as another planner does; the base of planners that do a part of it otherwise."""
 
     planner: Planner
 
@@ -91,12 +87,7 @@ class PlanningAgent:
     def later(
         cls, agents: Callable[[], Mapping[str, AgentFacts]], planner: Callable[[], Planner], now: Callable[[], str]
     ) -> PlanningAgent:
-        """Return one whose parts are made when they are first wanted: to look at a plan takes neither.
-
-        Args:
-            agents, planner: make them; see the class.
-            now: returns the time, ISO 8601 in UTC.
-        """
+        """Return one whose parts are made when they are first wanted: to look at a plan takes neither."""
         agent = cls({}, now=now)
         agent._agents, agent._planner = cache(agents), cache(planner)
         return agent
@@ -145,11 +136,7 @@ class PlanningAgent:
         )
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
-        """Return the TODOs of a plan (see `ExecutionPlanConverter`).
-
-        Args:
-            planned_plan: the plan.
-            taken: ids used before; new numbers begin after the highest.
+        """Return the TODOs of a plan, with numbers after those that are taken; see `ExecutionPlanConverter`.
 
         Raises:
             PlanError, BadInput: the plan or a step's input can't be used.
@@ -163,9 +150,7 @@ class PlanningAgent:
 
         Args:
             remarks: all that was said so far, the one to work in last.
-            query: the session's query.
-            todos: the plan as it is, in order; what stays of it keeps its ids, and what people changed by hand.
-            taken: ids of TODOs that were removed meanwhile, so that none is used twice.
+            todos: the plan, in order; what stays of it keeps its ids, and what people changed by hand.
 
         Raises:
             BadInput: nothing of it can be worked in.
@@ -185,9 +170,6 @@ class PlanningAgent:
         """Return the change that plain text asks for, to be shown before it is taken.
 
         Args:
-            text: what a person wrote.
-            query: the session's query.
-            todos: the plan as it is, in order.
             taken: ids of TODOs that were removed meanwhile, so that none is used twice.
 
         Raises:
@@ -202,12 +184,6 @@ class PlanningAgent:
         self, proposed: Proposed, todos: Sequence[SupervisorTodo], text: str, taken: Iterable[str] = ()
     ) -> Proposal:
         """Return the change that a person asks for, checked as any plan is, to be shown before it is taken.
-
-        Args:
-            proposed: the change.
-            todos: the plan as it is, in order.
-            text: what the person wrote.
-            taken: ids of TODOs that were removed meanwhile.
 
         Raises:
             PlanError, BadInput: steps that can't be planned.
@@ -228,13 +204,6 @@ class PlanningAgent:
         """Return what the result of a TODO suggests, or None.
 
         The id depends on the TODO's attempt and not on the time, so that asking again after a crash gives the same one.
-
-        Args:
-            query: the session's query.
-            todo: the TODO that ended.
-            result: its `TeamResult` as a dict.
-            todos: the plan as it is, in order.
-            taken: ids of TODOs that were removed meanwhile.
         """
         with self._watched("follow up", todo):
             proposed = await self._planner().follow_up(todo, result, CurrentPlan(query, todos, self.agents))

@@ -21,11 +21,7 @@ from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 @dataclass(frozen=True, slots=True)
 class AttachedPlanner:
-    """Plans one step: the graph, with the query as its input; plain text later goes on with its thread.
-
-    Args:
-        agent: the graph's team.
-    """
+    """Plans one step: the graph, with the query as its input; plain text later goes on with its thread."""
 
     agent: str
 

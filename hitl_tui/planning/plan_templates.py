@@ -48,12 +48,7 @@ def _text(value: object) -> object:
 
 
 class TemplateParameter(_Part):
-    """What a template is filled with.
-
-    Args:
-        default: what stands there unless something else is given; None where it has to be given.
-        description: what it is.
-    """
+    """What a template is filled with; where it has no default it has to be given."""
 
     default: Annotated[str | None, BeforeValidator(_text)] = None
     description: str = ""
@@ -93,8 +88,6 @@ class PlanTemplate:
 
     Args:
         key: the name of its file, without the ending.
-        text: the file.
-        file: what it has.
         own: it is the person's own, and not one that ships.
     """
 
@@ -172,11 +165,7 @@ def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
 
 @dataclass(frozen=True, slots=True)
 class TemplateShelf:
-    """The templates there are: a person's own, and those that ship.
-
-    Args:
-        data: the data folder.
-    """
+    """The templates there are: a person's own, in their data folder, and those that ship."""
 
     data: Path
 
@@ -258,13 +247,7 @@ class TemplateShelf:
 
 
 def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], parameters: Mapping[str, str]) -> str:
-    """Return a plan as the text of a template.
-
-    Args:
-        name: what it is called.
-        query: the session's question, which says what it is for.
-        todos: the plan.
-        parameters: values that stand in its texts, and become the defaults of these parameters.
+    """Return a plan as the text of a template; values that stand in its texts become defaults of parameters.
 
     Raises:
         BadInput: there is nothing to keep, or a value stands nowhere.
@@ -311,11 +294,7 @@ def _kept(todo: SupervisorTodo, known: set[str], hole: Callable[[str], str]) -> 
 
 @dataclass(frozen=True, slots=True)
 class TemplatePlanner(PlannerAround):
-    """Plans a query that names a template, `template:NAME name=value …`, from that; any other as another planner does.
-
-    Args:
-        shelf: the templates.
-    """
+    """Plans a query that names a template, `template:NAME name=value …`, from that; any other as its planner does."""
 
     shelf: TemplateShelf
 

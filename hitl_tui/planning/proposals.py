@@ -35,8 +35,6 @@ class Planned:
     """What a planner makes of a query.
 
     Args:
-        intent: what the query wants.
-        plan: how it is met.
         notes: what a person should know, for example that an agent is disabled and planned without.
     """
 
@@ -50,8 +48,6 @@ class CurrentPlan:
     """A plan that may change.
 
     Args:
-        query: the session's query.
-        todos: its steps, in order.
         agents: every agent there is, by name; disabled ones are never planned.
         remarks: under review, all that the reviewer said so far, the one to work in last; then nothing has begun.
     """
@@ -70,7 +66,6 @@ class AddStep:
         step: what it does. Its dependencies name TODOs there are, or steps added in the same proposal (by step id,
             or by agent where only one of them uses it).
         feeds: TODOs there are that had better wait for it; kept as metadata `feeds`, nothing is changed on them.
-        metadata: more to keep with the TODO.
     """
 
     step: ExecutionStep
@@ -88,8 +83,6 @@ class Proposed:
     """What a planner proposes.
 
     Args:
-        reason: why, in one sentence.
-        changes: in the order they are to be made.
         strategy: of a plan under review: how its steps run; None for as before.
         notes: what of the words wasn't worked in, a sentence each.
     """
@@ -105,7 +98,6 @@ class Reworked:
     """A plan that was asked about, with what was said of it worked in.
 
     Args:
-        todos: in order; those that stay have their ids.
         strategy: how they run; None for as before.
         notes: what of it wasn't worked in, a sentence each.
     """
@@ -116,12 +108,7 @@ class Reworked:
 
 
 def carried_out(changes: Sequence[ProposedChange], todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
-    """Return a plan of which nothing has begun with changes made; what needed a step that goes needs what that needed.
-
-    Args:
-        changes: in order, as `resolved` returns them.
-        todos: the plan as it is.
-    """
+    """Return a plan of which nothing has begun with changes made; what needed a step that goes needs what it needed."""
     plan, places = {todo.id: todo for todo in todos}, list[ProposedChange]()
     for change in changes:
         kind, todo_id = Change(change["kind"]), change.get("todo_id", "")
@@ -166,12 +153,7 @@ def build_proposal(
     """Return the proposal: added TODOs complete, with ids after the highest there is.
 
     Args:
-        proposed: what a planner proposes.
-        todos: the plan as it is.
-        converter: turns steps into TODOs.
         origin: `operator`, or the id of the TODO whose result led to it.
-        text: the words it came from.
-        taken: ids used before by TODOs that are not in the plan any more.
         occasion: what tells this proposal from another one with the same content.
 
     Raises:
@@ -198,9 +180,6 @@ def resolved(
     """Return changes with the ids, the inputs and the TODOs that come of them.
 
     Args:
-        changes: in order.
-        todos: the plan as it is.
-        converter: turns steps into TODOs.
         taken: ids used before by TODOs that are not in the plan any more.
         by: who adds what is added, as metadata.
 

@@ -32,12 +32,7 @@ def load_replies() -> Mapping[str, frozenset[str]]:
 
 
 def reply_of(text: str, words: Mapping[str, frozenset[str]]) -> Reply | None:
-    """Return what a text means that is nothing but an answer, or a call for help or the record; None for others.
-
-    Args:
-        text: what a person typed.
-        words: what is known, see `load_replies`.
-    """
+    """Return what a text means that is nothing but an answer, or a call for help or the record; None for others."""
     said = _plain(text)
     if len(text) > _LONGEST:
         return None

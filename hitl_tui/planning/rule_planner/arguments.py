@@ -41,9 +41,7 @@ class Call:
     """A command or team with the arguments that a clause gives it.
 
     Args:
-        facts: what is called.
         parameters: those given, in the order they are declared; defaults are left to the team.
-        words: the clause.
         start, end: where in the text the clause stands.
         used: the places of the clause that gave them.
         unplaced: amounts that were given and that no parameter takes.
@@ -127,9 +125,6 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     """Return the calls that a clause gives arguments for: one, or one for each value where it lists several.
 
     Args:
-        clause: what asks for it.
-        facts: the command or team.
-        rules: the words of units, and what means the same.
         named: places that say what is to be called, and give nothing.
 
     Raises:

@@ -63,9 +63,6 @@ def asked_in(
     """Return what a text calls, and what it says besides.
 
     Args:
-        text: what a person wrote.
-        known: what can be called, by name.
-        rules: how it is asked for.
         trusted: what can be called is believed what it says of itself, and need not be named plainly.
         revising: the text changes a plan; where it names a step, a call has to be named, or given all that it needs.
 

@@ -22,9 +22,7 @@ class ParameterFacts:
 
     Args:
         type: `string`, `integer`, `number`, `boolean`, `path`, `choice`, `array`, `date`, or `any`.
-        default: what it takes when not given.
         choices: of a choice, or of what an array holds.
-        description: what it is, for a person.
         required: it has to be given; unless said, where it has no default.
         items: the type of what an array holds.
     """
@@ -47,9 +45,6 @@ class CommandFacts:
     """What planning knows of something that can be called.
 
     Args:
-        name: of the command or team.
-        description: what it does.
-        parameters: by name.
         titles: what its steps are called, by language.
         runs: the programs that it runs, as a person would name them.
         agent: who takes its steps: the team itself, or the team that runs commands.

@@ -58,8 +58,6 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     """Return the further steps that a question or a task asks for in a session that has answered one; else None.
 
     Args:
-        scene: the plan, and the words.
-        asked: what the words call.
         alone: the words go on from nothing.
         ahead: steps that had better wait for them.
     """
@@ -118,8 +116,6 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
     """Whether words are a question of their own: they ask or tell with a word for that, and name what they ask about.
 
     Args:
-        text: the words.
-        rules: which of them say something.
         led: something leads over to them, so that they have to be a whole sentence.
     """
     named = [part for part in named_in(text, rules) if not part.kind or part.kind.startswith(("code", "place"))]
@@ -164,8 +160,6 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     that a table doesn't answer, and whose answer needn't be worked out, is looked for in the documents.
 
     Args:
-        scene: the session's plan; its text is the query.
-        todo: the TODO that ended.
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
             (`weak`), which words no document has (`missing`), and how many documents were `searched`.
     """

@@ -24,9 +24,6 @@ class Draft:
     A step that works from what others find keeps them before it, what has begun keeps its place, and what checks
     others comes after what is done besides.
 
-    Args:
-        scene: the plan as it is.
-
     Attributes:
         todos: its steps and the new ones, by id.
         after: what each of those that come yet waits for.

@@ -67,11 +67,9 @@ class Edit:
 
     Args:
         operation: what is wanted; None for nothing. `ASK` is a weak `ADD`.
-        steps: the steps.
         level: `first` or `last` of the plan.
         subject: what else is said; empty where that has no content.
         again: one more of what there is.
-        place: where it is said.
     """
 
     operation: Operation | None
@@ -102,9 +100,7 @@ def edits_in(
     """Return what a sentence wants of the steps it names, in order.
 
     Args:
-        sentence: a person's words.
         commands: the names of what can be called, with what the words mean that name a step of the plan, too.
-        rules: the words for steps and operations.
         deeds: what each of those that the plan calls says of itself.
     """
     found: list[Edit] = []

@@ -63,7 +63,6 @@ class Part:
 
     Args:
         place: where they stand, without their particle.
-        text: what they say.
         kind: of what is given; what is of one kind can stand for another.
         by: the English preposition before them, and where that begins.
         particle: the Korean one after them.
@@ -113,9 +112,7 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     anew is asked of what the last question names.
 
     Args:
-        before: the last question.
         said: what is said now, without the words that lead over to it.
-        rules: what names and dates are.
 
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
@@ -171,11 +168,8 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
     """Return a question with words in the place of those that they are most like, if there are some that they are like.
 
     Args:
-        before: the question.
-        part: the words.
         least: how like they have to be.
         said: the words with their preposition.
-        rules: what names and dates are.
     """
     by = part.by[0]
     adds = not part.kind and by not in ("", "for", "of", "about")  # which stands beside what has no such word itself

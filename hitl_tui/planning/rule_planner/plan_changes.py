@@ -89,13 +89,7 @@ def changed(scene: Scene) -> Proposed:
 
 
 class _Sentence:
-    """What a sentence says: of the places of steps that there are, and the rest.
-
-    Args:
-        text: the sentence.
-        edits: what it wants of the steps that it names.
-        scene: the plan.
-    """
+    """What a sentence says: of the places of steps that there are, and the rest."""
 
     def __init__(self, text: str, edits: Sequence[Edit], scene: Scene) -> None:
         revise, self._scene = scene.rules.revise, scene
@@ -143,7 +137,6 @@ class _Sentence:
         """Take the calls of a text that begin in this sentence, and see what it wants of steps besides.
 
         Args:
-            calls: what the whole text calls.
             at: where in it this sentence begins.
         """
         self.calls = [call for call in calls if at <= call.start < at + len(self.rest)]
@@ -217,7 +210,6 @@ class _Revision:
     """Carries out on a draft of the plan what sentences ask for.
 
     Args:
-        scene: the plan.
         file: what a report is to be, where that is said.
 
     Attributes:

@@ -39,12 +39,7 @@ def title_of(text: str) -> str:
 
 
 def subject_of(text: str, rules: Rules) -> str:
-    """Return what a report on a question is called: what it is to be on, without the words that ask for it.
-
-    Args:
-        text: a question or a task.
-        rules: what asks for a report, and how wide a title may be.
-    """
+    """Return what a report on a question is called: what it is to be on, without the words that ask for it."""
     text = shown(text)
     match = rules.revise.about.search(text)
     named = match[match.lastgroup or 0].strip() if match else ""
@@ -82,9 +77,6 @@ class Wanted:
     """What a query needs, decided.
 
     Args:
-        query: the query as written.
-        reading: what it says.
-        needs: what it needs.
         parts: the calls and what is asked besides, in the order they were said.
         file: what a report is to be; empty for a name of its own.
     """
@@ -235,7 +227,6 @@ class StepList:
 
     Args:
         taken: ids that other steps have.
-        steps: those that were added.
     """
 
     taken: Sequence[str] = ()
@@ -255,9 +246,6 @@ def build_plan(
     """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last.
 
     Args:
-        wanted: what is asked.
-        needs: those of its needs that can be met.
-        rules: what becomes of a need.
         titled: steps are named by what they are about, even where each is about the whole question.
         taken: ids that other steps have.
     """
@@ -353,10 +341,7 @@ def remarks(
     """Return what a person should know of a plan, a sentence each.
 
     Args:
-        asked: what it asks of the declared commands.
-        wanted: what it needs.
         missing: agents that would be needed and are disabled.
-        rules: the rules.
         withheld: names of what could be called if the folder were trusted.
     """
     words, text = rules.sentences[wanted.reading.language], wanted.reading.text
@@ -380,9 +365,6 @@ def left_out(asked: Asked, language: str, rules: Rules, needs: frozenset[Need] =
     """Yield what of the words about commands was left out, a sentence each.
 
     Args:
-        asked: what was understood.
-        language: `ko` or `en`.
-        rules: the rules.
         needs: what is planned besides; words that ask for it aren't left out.
     """
     words = rules.sentences[language]

@@ -39,10 +39,6 @@ class RulePlanner:
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return intent and plan of a query.
 
-        Args:
-            query: what a person wrote.
-            agents: all agents; a disabled one is never planned.
-
         Raises:
             BadInput: the query asks for nothing, or for something impossible.
             PlanError: everything it needs is disabled, or a command lacks a parameter.

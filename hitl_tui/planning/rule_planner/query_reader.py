@@ -38,7 +38,6 @@ class Reading:
 
     Args:
         text: the part that was looked at, in normal form.
-        language: `ko` or `en`.
         scores: how much they speak for each need.
         entities: the amounts, percentages and dates among them.
         strategy: what they say about order; `pipeline` for nothing.
@@ -143,13 +142,7 @@ def _empty(word: str, rules: Rules) -> bool:
 
 
 def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
-    """Return the parts of a clause that have content and that nothing was made of, as they were written.
-
-    Args:
-        text: the clause.
-        used: the places that something was made of.
-        rules: which words have no content.
-    """
+    """Return the parts of a clause that have content and that nothing was made of, as they were written."""
     groups: list[list[Span]] = [[]]
     for match in WORD.finditer(text):
         word = match.group()
@@ -206,11 +199,6 @@ def split(text: str, named: Sequence[Span], rules: Rules) -> list[Clause]:
     """Return the clauses of a text, up to a bound.
 
     A name that something joins to what was before begins one, but not where it only continues a list of names.
-
-    Args:
-        text: what a person wrote.
-        named: where names of commands stand.
-        rules: what ends a clause, and what joins names.
     """
     gaps = [(one[1], other[0]) for one, other in pairwise(named) if listed(text[one[1] : other[0]], rules)]
     joints = (rules.commands.joint.search(text, max(0, at - _BEFORE), at) for at, _ in named[:_CLAUSES])

@@ -81,7 +81,6 @@ class StepRule(_Table):
     """How a need becomes a step.
 
     Args:
-        agent: who takes it.
         timeout: seconds; 0 takes the team's own.
         seconds: estimated time.
         wording: texts by language; `{query}` in `task` stands for the query where its input doesn't hold it.
@@ -101,13 +100,10 @@ class Rules(_Table):
         threshold: how far the score of a need must come before a step is planned for it.
         says: how words say what they say, in any text.
         strategy: how a text says how steps run.
-        lexicon, units: words that mean the same, and units.
         commands: how a text asks for what can be called.
         targets: how it names the steps of a plan.
         actions: what it wants of them.
         revise: how else it changes a plan.
-        steps: how each need becomes a step.
-        sentences: by language and name.
     """
 
     needs: Mapping[Need, tuple[Cue, ...]]

@@ -24,12 +24,6 @@ class Scene:
     """What a change is made on.
 
     Args:
-        text: the words that ask for it.
-        query: the session's query.
-        todos: the plan, in order.
-        agents: all agents.
-        commands: what can be called.
-        rules: the rules.
         trusted: what can be called may say by itself what it does.
         reviewed: the plan is under review, nothing of it has begun.
     """
@@ -106,9 +100,7 @@ class Scene:
         """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
 
         Args:
-            need: the kind of the new TODO.
             dependencies: TODOs it depends on; what they rest on can't wait for it.
-            gone: TODOs that leave the plan.
         """
         before = ancestors(dependencies, {todo.id: todo.dependencies for todo in self.todos})
         for user in _USERS.get(need, ()):

@@ -68,8 +68,6 @@ class Given:
 
     Args:
         kind: `number`, `percent`, `text`, `path`, `date`, `period`, `clock`, `email`, `url` or `code`.
-        value: what it is.
-        place: where it stands.
         unit: what it is counted in; empty for none.
         measure: what such a unit measures.
     """

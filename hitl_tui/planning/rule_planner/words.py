@@ -41,8 +41,6 @@ class Unit:
     """A unit as a text names it.
 
     Args:
-        name: what it is called here.
-        measure: what it measures.
         length: characters of the text, with the space before it.
     """
 

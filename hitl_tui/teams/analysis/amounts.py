@@ -22,9 +22,6 @@ class Amount:
         kind: `money`, `percent`, `points`, `area`, `duration`, `data`, `measure` or `count`.
         value: the exact value in `unit`; percent as 5 for 5 %.
         unit: `KRW`, `%`, `m²`, `month`, `byte`, `kg`, a Korean counter, or empty for a bare number.
-        text: as written.
-        start: first character in the text.
-        end: one past the last character.
         scale: the largest place or scale word written (10**8 for 3억), 1 for none.
     """
 

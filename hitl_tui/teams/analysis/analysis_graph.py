@@ -162,8 +162,6 @@ def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = N
     """Return what is kept of an answer.
 
     Args:
-        answer: the answer.
-        language: `ko` or `en`.
         note: what is said of the limit in a document that rows were held against.
         limit: that limit.
     """

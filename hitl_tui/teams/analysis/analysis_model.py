@@ -31,7 +31,6 @@ class Passage:
 
     Args:
         path: the file, relative to the workspace.
-        line, end_line: first and last line, counted from 1.
         text: the words.
         page: page of a PDF, counted from 1; 0 for other files.
         heading: the nearest heading above, or empty.
@@ -73,7 +72,6 @@ class Step:
     """One computation, so that a person can do it again.
 
     Args:
-        what: what is computed, in words.
         formula: the computation with its figures.
         value: the outcome as shown.
         exact: the outcome as an exact fraction (`700/3`), or empty where there is none.
@@ -100,8 +98,6 @@ class Analysis:
     """Everything that was computed for one question.
 
     Args:
-        language: `ko` or `en`, the question's language.
-        steps: the computations in order.
         limit: where the limit stands that a figure was held against.
         findings: what follows from the steps, the outcome first.
         insights: what is worth noticing besides.

@@ -100,8 +100,6 @@ def compute(
     """Return what can be computed for a question, without insights.
 
     Args:
-        query: the question; of a very long one the first 20,000 characters count.
-        passages: passages found for it.
         analysis_type: `comprehensive`, or one part: `change`, `limits`.
         language: `ko` or `en`; the question's own when empty.
         measured: what commands measured before and after, as steps.
@@ -136,12 +134,7 @@ def _asks_which(text: str) -> bool:
 
 
 class _Question:
-    """A question with its figures.
-
-    Args:
-        text: the question.
-        language: `ko` or `en`.
-    """
+    """A question with its figures."""
 
     def __init__(self, text: str, language: str) -> None:
         self.text, self.language = text, language

@@ -101,7 +101,6 @@ class Limit:
     """An amount that a document sets as a limit.
 
     Args:
-        amount: how much.
         bound: `max`, `below` or `min`.
         source: the sentence; without a path where the question states the limit.
         said: it, with the heading above.
@@ -199,9 +198,7 @@ def fitting(
     """Return the limits that a question is about, each value once: none, one, or several that can't be told apart.
 
     Args:
-        question: the question.
         kind: what has to be limited; see `Amount.of`.
-        limits: what documents set.
         direction: 1 where it has to be the limit of a rise, -1 of a fall.
         timed: it has to be one for the period that the question names.
     """

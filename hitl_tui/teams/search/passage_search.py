@@ -171,7 +171,7 @@ def ask(
     gone = [t for t in absent if not (t.korean and ends_as_predicate(t.surface))]
     missing = tuple(term.surface for term in gone if term.surface not in nearly and not term.part)
     hits = SearchHits((), missing, searched(db), nearly=tuple(nearly.items()))
-    if not named and all(term.telling < _SUBJECT for term in terms):
+    if not (named or near) and all(term.telling < _SUBJECT for term in terms):
         return hits
     if nearly:
         asked = _with_nearly(db, asked, nearly, named)
