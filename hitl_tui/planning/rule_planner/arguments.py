@@ -23,10 +23,6 @@ from hitl_tui.planning.rule_planner.rule_file import Rules
 from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import Lexicon, alike, name_words, stem
 
-_BEFORE = re.compile(
-    r"(?P<words>(?:[\w-]+\s+){0,2}?[\w-]+?)(?:은|는|을|를|이|가)?\s{0,3}(?:[:=]|\s(?:is|of|to|as|at|by)(?=\s))?\s{0,3}[\"'“‘`]?$"
-)
-_AFTER = re.compile(r"[\"'”’`]?\s{0,2}(?:짜리\s?)?(?P<word>[A-Za-z가-힣_-]+)")
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
 _TEXTS = frozenset({"string", "path", "any"})
 _NUMBERS = frozenset({"integer", "number", "any"})
@@ -238,9 +234,9 @@ def _spoken_choice(choice: str, parameter: ParameterFacts, text: str, lexicon: L
 
 def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules: Rules) -> int:
     """Return how surely the words beside a place name a parameter: 0 for not at all."""
-    before = _BEFORE.search(text[max(0, place[0] - 40) : place[0]])
+    before = rules.commands.value_before.search(text[max(0, place[0] - 40) : place[0]])
     said = name_words(before["words"]) if before else []
-    after = _AFTER.match(text, place[1])
+    after = rules.commands.value_after.match(text, place[1])
     beside = [word for word in (*said[-1:], *([after["word"]] if after else [])) if rules.lexicon.plain(word)]
     described = [w for w in name_words(parameter.description) if len(w) > 1 and rules.lexicon.plain(w)]
     if any(_means(word, wanted := name_words(name), rules.lexicon) for word in beside):
@@ -307,22 +303,15 @@ def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -
     return None if parameter.type == "integer" and not isinstance(value, int) else value
 
 
-_FROM = re.compile(
-    r"(?<![a-z])from\s+(?:the\s+)?(?P<value>[A-Za-z가-힣][\w-]*)|(?P<ko>[\w-]+?)에서(?![가-힣])", re.IGNORECASE
-)
-_TO = re.compile(
-    r"(?<![a-z])(?:to|into|in)\s+(?P<value>[A-Za-z가-힣][\w-]*)|(?P<ko>[\w-]+?)(?:으로|로|까지)(?![가-힣])",
-    re.IGNORECASE,
-)
-
-
 def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[_Offer]:
     """Yield what something is changed from and into, and what it is counted in: "100 USD to EUR", "달러를 원으로"."""
     units, given = filling.rules.units, filling.given
     words = name_words(name) if parameter.type in ("string", "choice") else []
     role = next((role for role in ("unit", "to", "from") if of_kind(words, units.kinds[role])), "")
     said: list[tuple[str, tuple[Span, ...]]] = []
-    for match in {"from": _FROM, "to": _TO}[role].finditer(filling.text) if role in ("from", "to") else ():
+    called = filling.rules.commands
+    ways = {"from": called.value_from, "to": called.value_to}
+    for match in ways[role].finditer(filling.text) if role in ways else ():
         place = match.span("value" if match["value"] else "ko")
         if not overlaps(place, [*filling.used, *(g.place for g in given)]):
             said.append((filling.text[slice(*place)], (place,)))
@@ -379,9 +368,6 @@ def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:
     return [{free[0][0]: g.value} for g in rest]
 
 
-_REFERS = re.compile(r"(?<![a-z])(?:the|this|that|these|those|it|its|their|my|our|his|her)\s+$", re.IGNORECASE)
-
-
 def _take_words(filling: _Filling, clause: str) -> None:
     """Give the only text that is still needed the only words that say nothing else; a name goes before others."""
     kinds, runs = filling.rules.units.kinds, _runs(filling, clause)
@@ -410,6 +396,6 @@ def _runs(filling: _Filling, clause: str) -> list[Span]:
         gap = text[runs[-1][1] : match.start()] if runs else "."
         if gap.strip() in ("", "&") and text[runs[-1][0]].isupper() == word[0].isupper():
             runs.append((runs.pop()[0], end))
-        elif not _REFERS.search(text[: match.start()]):
+        elif not filling.rules.commands.known_thing.search(text[: match.start()]):
             runs.append((match.start(), end))
     return runs

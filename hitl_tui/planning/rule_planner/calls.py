@@ -107,7 +107,7 @@ def _calls_of(
         end = named[number + 1].place[0] if number + 1 < len(named) else len(clause.text)
         said, facts = clause.text[start:end], known[mention.name]
         name = (mention.place[0] - start, mention.place[1] - start)
-        team = _TEAM.match(said, name[1]) if name[1] else None
+        team = rules.commands.team.match(said, name[1]) if name[1] else None
         places = [(name[0], team.end() if team else name[1])] if name[1] else []
         at = clause.start + start
         for call in fill(said, facts, rules, places):
@@ -153,15 +153,11 @@ def _without_numbers(text: str) -> str:
     return text
 
 
-_BEFORE = re.compile(r"\s*before\s+(?:(?:you|we|i)\s+)?(?=[a-z])", re.IGNORECASE)
-_BEFORE_KO = re.compile(r"\s*(?P<later>[^.?!\n]{2,400}?)하기\s?전에,?\s+(?P<first>[^.?!\n]{2,400})(?P<end>[.!]?\s*)")
-
-
 def in_order(text: str, rules: Rules) -> str:
     """Return a text with what is to be done first said first: "before A, B" is B and then A."""
-    if korean := _BEFORE_KO.fullmatch(text):
+    if korean := rules.commands.before_korean.fullmatch(text):
         return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
-    before = _BEFORE.match(text)
+    before = rules.commands.before.match(text)
     for comma in re.finditer(r",\s+", text) if before else ():
         if requested(first := text[comma.end() :].rstrip(" ."), rules):
             return f"{first}, then {text[before.end() if before else 0 : comma.start()]}"
@@ -224,19 +220,12 @@ def _named_in(
     return next((one for one in said if one[0] is not _Verdict.NOTHING), (_Verdict.NOTHING, []))
 
 
-_TEAM = re.compile(
-    r"[\"`]?\s?(?:team(?:s|'s)?(?![a-z])|tool(?![a-z])|function(?![a-z])|agent(?![a-z])|(?:팀|도구|함수|에이전트)(?:으로|로|에게|한테|이|가)?)",
-    re.IGNORECASE,
-)
-_HOW = re.compile(r"(?<![a-z])how (?:do|does|can|could|should|would|to)(?![a-z])|어떻게", re.IGNORECASE)
-
-
 def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules) -> _Verdict:
     """Return what a clause says of names that stand in one list."""
     asked, howto, facts = rules.commands, rules.says.howto, known[named[-1].name]
     place = (named[0].place[0], named[-1].place[1])
     before, after = clause[max(0, place[0] - 60) : place[0]], clause[place[1] : place[1] + 60]
-    team = _TEAM.match(after)
+    team = rules.commands.team.match(after)
     rest = after[team.end() :] if team else after
     if rules.denied(before, rest):
         return _Verdict.NEGATED
@@ -306,7 +295,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         part = 1.0  # "write" says little: what is to be written has to be the same
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
-    if strange or _HOW.search(clause) or ((asking or not deeds) and not takes):
+    if strange or rules.commands.how.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
     call, *_ = fill(clause, facts, rules)
     given = [g.place for g in given_in(clause, rules.units)]
@@ -366,10 +355,6 @@ _FINDS = frozenset({"lookup", "list", "fetch"})
 
 
 _VERB = re.compile(r"([a-z]+)([- ]up)?")
-_TELLS = re.compile(r"[^s\W]s\s*$")
-"""A verb of the third person."""
-_WISH = re.compile("겠|으면")
-_ADNOMINAL = re.compile(r"(?:[한된할될]|[하되]는|던)$")
 
 
 def _begun(clause: str, rules: Rules) -> str:
@@ -397,7 +382,8 @@ def requested(clause: str, rules: Rules) -> frozenset[str]:
         carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules.commands.request.search(w[1:])), "")
         if rules.lexicon.concepts(carrier) & _FINDS:
             continue  # it is what is to be found or shown
-        if _ADNOMINAL.search(match.group()) or (is_past(match.group()) and not _WISH.search(match.group())):
+        past = is_past(match.group()) and not rules.commands.wish.search(match.group())
+        if past or rules.commands.adnominal.search(match.group()):
             continue  # it says which, or what was done
         if requests and not rules.commands.negated_deed.search(match.group()[2:] + tail):
             asked |= rules.lexicon.concepts(match.group()) & verbs
@@ -419,7 +405,7 @@ def _is_deed(clause: str, rules: Rules) -> bool:
     put = rules.commands.to_something.search(begun)
     plain = blanked(begun, [m.span() for m in rules.commands.modifiers.finditer(begun)])
     verb = None if _KOREAN.search(begun) else _VERB.match(begun)
-    if verb and _TELLS.search(verb[0]):
+    if verb and rules.commands.tells.search(verb[0]):
         return False
     words = WORD.finditer(plain, verb.end() if verb else 0)
     files = [given.place for given in given_in(begun, rules.units) if given.kind == "path"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
@@ -16,7 +15,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked
-from hitl_tui.planning.rule_planner.merging import CASE, asks, merged, named_in, says
+from hitl_tui.planning.rule_planner.merging import asks, merged, named_in, says
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
     before_report,
@@ -33,21 +32,6 @@ from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene
 from hitl_tui.tables.words import is_question_word, is_worked_out
 
-_LEAD = re.compile(
-    r"^\s*(?:(?:and|but|so|then|also|ok(?:ay)?|now|그럼|그러면|그리고|그런데|그렇다면|근데),?\s+)*"
-    r"(?:(?:what|how) about\s+|what\s+(?=if\b))?",
-    re.IGNORECASE,
-)
-_AUXILIARY = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|must|may)\b", re.IGNORECASE
-)
-_MEANS = re.compile(
-    r"\b(?:it|this(?! (?:time|week|month|year)\b)|these|those|them)\b|(?<![가-힣])그(?:것|거|건|걸)"
-    "|(?<=[는은을한된낸던]) (?:것|거|건|걸|게)(?:은|는|도)?(?![가-힣])",
-    re.IGNORECASE,
-)
-"""What stands for something that was said before."""
-_TAIL = re.compile(r"(?:도|의\s?경우(?:는|에는)?)?(?:요|야|여|죠)?\s*[?.!]*\s*$")
 _FEW = 2
 _FEW_HITS, _BROADER = 2, 3
 """Passages from which on a search found enough, and the most words of a broader one."""
@@ -63,7 +47,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     """
     last, rules = _last(scene), scene.rules
     text = scene.text.strip()
-    rest = _LEAD.sub("", text)
+    rest = rules.follow.lead.sub("", text)
     if last is None or asked.calls:
         return None
     try:
@@ -71,16 +55,16 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     except BadInput:
         return None
     terms = [term for term in terms_of(rest, rules) if term.lower() not in rules.lexicon.chatter]
-    few = len([term for term in terms if not (_MEANS.match(term) or is_question_word(term))]) <= _FEW
+    few = len([term for term in terms if not (rules.follow.means.match(term) or is_question_word(term))]) <= _FEW
     # What says enough is a question, however it is put.
     wants = "?" in text or reading.needs(rules, *rules.threshold) or deeds_asked(text, rules)
     if few and rest == text and not (wants or alone):
         return None
     led, facts = rest != text, scene.facts_of(last)
-    said = (_TAIL.sub("", rest) or rest).strip()
+    said = (rules.follow.tail.sub("", rest) or rest).strip()
     before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query, rules)
     before = query if before in query else before  # one of several questions that were asked at once
-    goes_on = not (alone or _is_sum(rest, scene)) and bool(led or few or CASE.fullmatch(said))
+    goes_on = not (alone or _is_sum(rest, scene)) and bool(led or few or rules.follow.case.fullmatch(said))
     whole, replaced = merged(before, said, rules) if goes_on else (rest, False)
     # What is the same question of something else goes on, however much it says by itself.
     goes_on = goes_on and ((led and replaced) or not _stands_alone(rest, rules, led=led))
@@ -119,8 +103,8 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
         led: something leads over to them, so that they have to be a whole sentence.
     """
     named = [part for part in named_in(text, rules) if not part.kind or part.kind.startswith(("code", "place"))]
-    whole = not led or _AUXILIARY.search(text) or len(named) > 1
-    return bool(asks(text, rules) and named and whole) and not _MEANS.search(text)
+    whole = not led or rules.follow.auxiliary.search(text) or len(named) > 1
+    return bool(asks(text, rules) and named and whole) and not rules.follow.means.search(text)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:

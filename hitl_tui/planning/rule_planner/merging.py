@@ -17,35 +17,8 @@ from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import stem
 from hitl_tui.tables.words import is_past, is_question_word
 
-CASE = re.compile(
-    r"(?:(?<=[,.?!] )|^)[^,.?!]*?[가-힣]+(?<!끝나)(?<![화측도표냉수반])면(?=[\s,?]|$)"
-    r"|\b(?:if|unless) (?:[^,.?!]|[.,](?=\d))+",
-    re.IGNORECASE,
-)
-"""A case that something is asked of."""
-_ASKS = re.compile(
-    r"\W*(?:(?:on|in|at|by|for|from|to|since|until) )?(?:what|who|whom|whose|where|when|why|which|how)\b", re.IGNORECASE
-)
-_WH = re.compile(r"\b(?:what|who|where|when|why|which|how)", re.IGNORECASE)
-_BY = r"(?P<by>for|of|in|on|at|to|from|with|by|about|through|via|during|under|above|over|below)\s+"
-_ROLE = re.compile(rf"\s*(?:{_BY})?(?:(?:the|an?|제일|가장)\s+)?", re.IGNORECASE)
-_OF = re.compile(rf"(?<![a-z]){_BY}(?:(?:the|an?)\s+(?:\w+\s+)?)?$", re.IGNORECASE)
-_ONES = re.compile(r"\s+(?:ones?|(?:데|것|거|건|곳|쪽)(?:은|는|이|가|도)?)$", re.IGNORECASE)
-"""What stands for a thing that was named before, behind what tells it from that."""
-_VERBAL = re.compile(
-    "(?:하|되|있|없)[는던]$|(?<![화측도표냉수반])면$|[해여져려쳐켜워와]서$|.별$|^(?:제일|가장|많이|보통|그냥|바로)$"
-)
-_WHICH = re.compile(r"(?:[가-힣]?[은린된던긴낸]|큰)(?: [가-힣]|$)")
-_PREDICATE = re.compile(
-    r"[가-힣]+[어아여야해돼워와다요죠까겨져려켜셔]\s*(?:[?.!]|$)|(?<=\bby )default\b", re.IGNORECASE
-)
-"""What says something of the things of a question, and is none of them; and a Korean verb that says which is meant."""
-_WANTED = re.compile(r"(?:\b(?:which|what|how (?:many|much)) |(?:몇|어느|어떤|무슨) ?)$", re.IGNORECASE)
-_WANTED_KO = re.compile(r"[이가은는] (?:뭐|무엇|어디|누구|얼마|몇|언제)")
-"""What stands before or behind what a question asks for."""
 _BRACKET = re.compile(r"\([^()]*\)")
 _SIDE_BY_SIDE = re.compile(rf"(?:{_BRACKET.pattern})? (?:& )?")
-_PLACE = re.compile("[가-힣]{1,3}(?:시|도|군|구|동|읍|면)")
 _SUBJECT = ("은", "는", "이", "가")
 _AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
 """Particles that go with how a word ends."""
@@ -99,7 +72,7 @@ def says(text: str) -> float:
 
 def asks(text: str, rules: Rules) -> bool:
     """Whether words ask or tell with a word for that."""
-    told = _ASKS.match(text) or rules.says.howto.search(text) or requested(text, rules)
+    told = rules.follow.asks.match(text) or rules.says.howto.search(text) or requested(text, rules)
     return bool(told or any(is_question_word(match[0]) for match in WORD.finditer(text)))
 
 
@@ -117,14 +90,14 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
     """
-    if CASE.fullmatch(said):
+    if rules.follow.case.fullmatch(said):
         if whole := _with_figure(before, said, rules):
             return whole, True
-        if other := CASE.search(before):
+        if other := rules.follow.case.search(before):
             return f"{before[: other.start()]}{said}{before[other.end() :]}", True
         return (f"{before.rstrip(' ?.!')} {said}", False) if said.isascii() else (f"{said} {before}", True)
-    role = _ROLE.match(said)
-    now = _ONES.sub("", said[role.end() :] if role else said)
+    role = rules.follow.role.match(said)
+    now = rules.follow.ones.sub("", said[role.end() :] if role else said)
     if not now.strip():
         return before, False
     head, gap, last = now.rpartition(" ")
@@ -148,20 +121,20 @@ def _asked_anew(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     for one in (
         run
         for run in _runs(said, named_in(said, rules))
-        if run.kind != "which" and not _WANTED.search(said[: run.place[0]])
+        if run.kind != "which" and not rules.follow.wanted.search(said[: run.place[0]])
     ):
         other, found = _replaced(whole, one, _LIKELY, one.text, rules)
         left &= {part.text for part in named_in(other, rules)} - {one.text}
         whole, every = other, every and found
-    if every and _question_words(said) <= _question_words(before):
+    if every and _question_words(said, rules) <= _question_words(before, rules):
         return whole, True
     about = " ".join(part.text for part in named_in(before, rules) if part.text in left)
     return f"{about}: {said}?" if about else said, False
 
 
-def _question_words(text: str) -> set[str]:
+def _question_words(text: str, rules: Rules) -> set[str]:
     korean = {match[0][0] for match in WORD.finditer(text) if is_question_word(match[0])}
-    return korean | {word.casefold() for word in _WH.findall(text)}
+    return korean | {word.casefold() for word in rules.follow.question.findall(text)}
 
 
 def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) -> tuple[str, bool]:
@@ -222,23 +195,24 @@ def _unit_of(text: str, place: Span, rules: Rules) -> str:
 def named_in(text: str, rules: Rules) -> list[Part]:
     """Return what a text gives, and the words that name something, one by one."""
     given, brackets = given_in(text, rules.units), [match.span() for match in _BRACKET.finditer(text)]
-    found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}") for g in given]
+    found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}", rules) for g in given]
     for match in WORD.finditer(text):
         word = rules.lexicon.bare(match.group())
         start, end = match.start(), match.start() + len(word)
         if (same := next((one for one in found if one.place[0] == start), None)) and "number" in same.kind:
-            found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind)  # "2급"
-        names = term_of(word, rules) and not _VERBAL.search(match[0]) and says(word) >= _SAYS
-        verbal = is_past(word) or is_question_word(word) or (found and _PREDICATE.match(text, start))
+            found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind, rules)  # "2급"
+        names = term_of(word, rules) and not rules.follow.verbal.search(match[0]) and says(word) >= _SAYS
+        verbal = is_past(word) or is_question_word(word) or (found and rules.follow.predicate.match(text, start))
         if names and not verbal and not overlaps((start, end), [*brackets, *(one.place for one in found)]):
-            which = match[0] == word and _WHICH.match(text, max(start, end - 2)) is not None
-            kind = "place" if _PLACE.fullmatch(word) else "which" if which else ""
-            found.append(_part(text, (start, end), kind, match.group()[len(word) :]))
+            which = match[0] == word and rules.follow.which.match(text, max(start, end - 2)) is not None
+            kind = "place" if rules.follow.place.fullmatch(word) else "which" if which else ""
+            found.append(_part(text, (start, end), kind, rules, match.group()[len(word) :]))
     return sorted(found, key=lambda one: one.place)
 
 
-def _part(text: str, place: Span, kind: str, particle: str = "") -> Part:
-    by, asked = _OF.search(text[: place[0]]), _WANTED.search(text[: place[0]]) or _WANTED_KO.match(text, place[1])
+def _part(text: str, place: Span, kind: str, rules: Rules, particle: str = "") -> Part:
+    before, words = text[: place[0]], rules.follow
+    by, asked = words.by.search(before), words.wanted.search(before) or words.wanted_behind.match(text, place[1])
     said = (by["by"].lower(), by.start()) if by else ("", 0)
     return Part(place, text[slice(*place)], kind, said, particle, asked is not None)
 

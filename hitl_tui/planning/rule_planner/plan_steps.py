@@ -98,18 +98,6 @@ _NAMED = 3  # clauses that one remark repeats
 _LOOKS = 2.0
 """Score from which on words ask for a search even where the figures are at hand."""
 _QUESTION = re.compile(r"(?<=[?？])\s+")
-_ASKS = r"(?:(?:on|in|at|by|for|from|to) )?(?:how|which|what|whom?|whose|when|where|why)(?![a-z])"
-_AND = re.compile(rf"^(?P<one>{_ASKS}[^?]+?),? and (?P<other>{_ASKS}[^?]+\?)$", re.IGNORECASE)
-_WHAT_KO = "(?:언제|어디|누구|누가|무엇|뭐|얼마|며칠|(?:몇|어느|어떤)\\s?[가-힣]{1,3}?)"
-_AND_KO = re.compile(
-    rf"^(?P<one>[^?]*?{_WHAT_KO}(?:(?P<noun>이?고|이며)|[^?]*?[가-힣](?:고|며)),?)"
-    rf"\s(?P<other>(?!{_WHAT_KO})[\w ]*?\w(?:은|는|이|가)\s[^?]*?{_WHAT_KO}[^?]*\??)$"
-)
-_GOES_ON = re.compile(
-    r"(?<![a-z])(?:its?|they|them|their|he|she|his|hers?|there|those|these|this|that|between)(?![a-z])"
-    r"|(?<![가-힣])(?:그(?:것|거|때|곳|중|들)|거기|둘)",
-    re.I,
-)
 
 
 def decide(query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], rules: Rules) -> Wanted:
@@ -137,11 +125,13 @@ def _questions(text: str, rules: Rules) -> list[str]:
 
 def _both(text: str, rules: Rules) -> list[str]:
     """Return the two questions that one sentence asks, where each can be answered without the other."""
-    both = _AND.match(text) or _AND_KO.match(text)
-    if both is None or _GOES_ON.search(text) or not all(terms_of(both[part], rules) for part in ("one", "other")):
+    both = rules.says.both.match(text) or rules.says.both_korean.match(text)
+    if both is None or rules.says.goes_on.search(text):
         return [text]
     one = both["one"]
-    if both.re is _AND_KO:
+    if not (terms_of(one, rules) and terms_of(both["other"], rules)):
+        return [text]
+    if both.re is rules.says.both_korean:
         noun = re.sub("이?[고며],?$", "", one) if both["noun"] else ""
         one = f"{noun}인가요" if noun else re.sub("[고며],?$", "나요", one)
     return [f"{one}?", both["other"]]

@@ -99,6 +99,7 @@ class Rules(_Table):
         needs: what speaks for each need.
         threshold: how far the score of a need must come before a step is planned for it.
         says: how words say what they say, in any text.
+        follow: how a question goes on from the last one.
         strategy: how a text says how steps run.
         commands: how a text asks for what can be called.
         targets: how it names the steps of a plan.
@@ -109,6 +110,7 @@ class Rules(_Table):
     needs: Mapping[Need, tuple[Cue, ...]]
     threshold: Mapping[Need, float]
     says: Expressions
+    follow: Expressions
     strategy: Mapping[str, Expression]
     lexicon: Lexicon
     units: Units
@@ -142,5 +144,5 @@ def _rules(data: dict[str, Any]) -> Rules:
     commands["clause"] = commands["clause"].replace("{verbs}", english)
     lexicon = Lexicon(data["lexicon"], data.pop("words"))
     units = Units(data["units"], data.pop("kinds"), data.pop("numerals"))
-    tables = {name: Expressions(data[name]) for name in ("says", "commands", "revise")}
+    tables = {name: Expressions(data[name]) for name in ("says", "follow", "commands", "revise")}
     return Rules.model_validate({**data, **tables, "lexicon": lexicon, "units": units})
