@@ -15,7 +15,8 @@ from hitl_tui.tables.words import tokens
 from hitl_tui.teams.analysis import limits as rules
 from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say
-from hitl_tui.teams.analysis.limits import FALL, RISE, Limit, direction_of, is_exception, limits_in, sentences
+from hitl_tui.teams.analysis.limits import Limit, direction_of, is_exception, limits_in, sentences
+from hitl_tui.teams.analysis.words import Words
 from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.number_format import exact, number
 from hitl_tui.teams.printed_figures import Run, differences
@@ -23,45 +24,14 @@ from hitl_tui.teams.printed_figures import Run, differences
 MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
 _MEASURED, _NOTES, _NEAREST = 12, 4, 4
-_SIGN = re.compile(r"\s*([-+*×÷/−]|\bx\b|plus|minus|times|더하기|빼기|곱하기|나누기)\s*", re.IGNORECASE)
+_WORDS = Words("computation")
 _SIGNS = {
     "+": "+", "plus": "+", "더하기": "+", "-": "−", "−": "−", "minus": "−", "빼기": "−", "*": "×", "×": "×", "x": "×",
     "times": "×", "곱하기": "×", "÷": "÷", "/": "÷", "나누기": "÷",
 }  # fmt: skip
-_OF = re.compile(r"\s?(?:의|에\s?대한|of)\s")
-_TOTAL = re.compile(
-    r"\b(?:total|altogether|in\sall|sum)\b|모두|전부|총(?=\s|합|액|계)|합계|합하|다\s?(?:합|해서)", re.IGNORECASE
-)
-_APART = re.compile(
-    r"차이|차액|보다|\b(?:differ|exceed|more|less)|초과|넘|밑도|\b(?:over|above|below|under)\b", re.IGNORECASE
-)
-_FROM_TO = re.compile(r"\s?(?:→|⇒|-{1,2}>|={1,2}>|에서|\s?to\s(?:[a-z]+\s)?)\s?", re.IGNORECASE)
-_BY_AFTER = re.compile(r"\s?(?:만큼|정도|씩)?\s?[을를이가]?\s?(?:더\s)?([가-힣a-z]+)", re.IGNORECASE)
-_BY_BEFORE = re.compile(r"\b(?:by|(?:crease|rise|raise|cut|reduction|drop)\sof)\s(?:about\s)?$", re.IGNORECASE)
-_FROM_BEFORE = re.compile(r"\bfrom\s(?:the\s)?$", re.IGNORECASE)
-_MAY = re.compile(
-    r"(?i)(?:도|수)\s?(?:돼|되|괜찮|있)|가능|괜찮|허용|[가-힣]\s?돼요?\s*\?|비교|견주|\bcompar(?:e|es|ed|ing|ison)\b|"
-    r"(?:^|[.!?:;]\s)\W*(?:is|are|was|may|can|could|does|do|will|would|should)\b(?!\syou)"
-)
-_LIMIT = re.compile(
-    r"(?i)한도|상한|하한|이내|이하|위반|어긋|(?:규[정칙]|수칙|지침|기준|약관)에\s?맞|맞는\s?[거건지]|"
-    r"\b(?:limits?|caps?|maximum|minimum|allow(?:s|ed|ance)?|permit(?:s|ted)?|within|compl(?:y|ies))\b"
-)
-_OPEN = re.compile(
-    r"\b(?:wh(?:at|o|ere|en|y|ich)|how)\b|뭐|무[엇슨]|누[구가]|어[디떤느떻]|언제|왜|얼마|몇|며칠", re.IGNORECASE
-)
-"""What asks for something else of a limit than whether a figure keeps to it."""
-_WHICH = re.compile(r"^\W*(?:and\s|so\s)?(?:who|whose|whom|which)\b|누구|누가|어느|어떤", re.IGNORECASE)
-_TOPIC = re.compile(r"([가-힣])\s[가-힣]+[은는]\s*\?*\s*$")
 _BEFORE_NOUN = "\u11ab\u11af"
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
-_HOW_MUCH = re.compile(r"얼마|몇|\bhow\s(?:much|many|far)\b", re.IGNORECASE)
 _PARTICLES = re.compile(r"\A[가-힣]*")
-_OPERATORS = re.compile(
-    rf"(?:{_TOTAL.pattern}|{_APART.pattern}|{_HOW_MUCH.pattern}|{RISE.pattern}|{FALL.pattern})\w*|계산|퍼센트|프로|percent",
-    re.IGNORECASE,
-)
-"""Words that say what is to be done with figures, not what they are of."""
 _HEADING = re.compile(r"(#{1,6})\s")
 _WHOSE = (("말씀하신", "you state"), ("문서의", "in the documents"))
 _NOTHING = (
@@ -77,7 +47,7 @@ def concern(question: str) -> Concern:
     rest = question
     for figure in reversed(asked.figures):
         rest = rest[: figure.start] + _PARTICLES.sub(" ", rest[figure.end :], count=1)
-    words = [token for token in tokens(_OPERATORS.sub(" ", rest)) if not token.filler and len(token.text) > 1]
+    words = [token for token in tokens(_WORDS.operators.sub(" ", rest)) if not token.filler and len(token.text) > 1]
     if computes and not words:
         return Concern.ALONE
     stated = any(figure.unit or figure.scale > 1 for figure in asked.held)
@@ -128,9 +98,9 @@ def _cut(passages: Sequence[Passage]) -> list[Passage]:
 
 def _asks_which(text: str) -> bool:
     """Whether a question asks for those that a figure holds of: who, which; `5일 넘겨서 낸 사람은?` ends with them."""
-    topic = _TOPIC.search(text)
+    topic = _WORDS.topic.search(text)
     verb = topic is not None and unicodedata.normalize("NFD", topic[1])[-1] in _BEFORE_NOUN
-    return verb or _WHICH.search(text) is not None
+    return verb or _WORDS.which.search(text) is not None
 
 
 class _Question:
@@ -140,7 +110,7 @@ class _Question:
         self.text, self.language = text, language
         self.figures = parse_amounts(text)
         self.direction = direction_of(text)
-        apart, self.stated = _APART.search(text), rules.stated_in(text, self.figures)
+        apart, self.stated = _WORDS.apart.search(text), rules.stated_in(text, self.figures)
         self._limiting = [limit.amount for limit in self.stated]
         held = [one for one in self.figures if one not in self._limiting]
         if apart and not held:  # "how far over the limit is …" states none
@@ -150,8 +120,8 @@ class _Question:
         kinds = {one.of for one in self._limiting or held}
         self.held = list({(one.of, one.value): one for one in held if one.of in kinds}.values())
         self.change = self._change()
-        asks = _MAY.search(text) or apart or (self.direction and _HOW_MUCH.search(text))
-        of_limit = _LIMIT.search(text) and not _OPEN.search(text)
+        asks = _WORDS.may.search(text) or apart or (self.direction and _WORDS.how_much.search(text))
+        of_limit = _WORDS.limit.search(text) and not _WORDS.open.search(text)
         self.compares = bool(asks or of_limit) and not _asks_which(text)
 
     def _say(self, korean: str, english: str) -> str:
@@ -168,8 +138,8 @@ class _Question:
             size = before and self.direction * (before.value * by[0].value / 100 if share else by[0].value)
             return (before, replace(before, value=before.value + size, text="")) if before and size else None
         for first, second in itertools.pairwise(rest):
-            told = _FROM_TO.fullmatch(self.text[first.end : second.start])
-            swapped = not told and _FROM_BEFORE.search(self.text[: second.start])
+            told = _WORDS.from_to.fullmatch(self.text[first.end : second.start])
+            swapped = not told and _WORDS.from_before.search(self.text[: second.start])
             if first.of == second.of and first.value != second.value and (told or swapped or self.direction):
                 if self.direction:
                     first, second = sorted((first, second), key=lambda one: one.value, reverse=self.direction < 0)
@@ -178,8 +148,8 @@ class _Question:
 
     def _is_by(self, figure: Amount) -> bool:
         """Whether a figure is that by which something rises or falls."""
-        after = _BY_AFTER.match(self.text, figure.end)
-        return bool(after and direction_of(after[1])) or _BY_BEFORE.search(self.text[: figure.start]) is not None
+        after = _WORDS.by_after.match(self.text, figure.end)
+        return bool(after and direction_of(after[1])) or _WORDS.by_before.search(self.text[: figure.start]) is not None
 
     def computed(self, limits: Sequence[Limit]) -> Analysis:
         """Return what the figures give: a change with the limit it has, a formula, a sum, a figure beside its limit."""
@@ -193,12 +163,12 @@ class _Question:
         same = len({figure.of for figure in figures}) == 1 and len(figures) > 1
         if signs := _joined_by_signs(self.text, figures):
             return _formula(self._say("계산", "Result"), figures, signs, self.language)
-        if same and _TOTAL.search(self.text):
+        if same and _WORDS.total.search(self.text):
             return _formula(self._say("합계", "Sum"), figures, "+" * (len(figures) - 1), self.language)
-        if same and len(figures) == 2 and figures[0].value != figures[1].value and _APART.search(self.text):
+        if same and len(figures) == 2 and figures[0].value != figures[1].value and _WORDS.apart.search(self.text):
             high_first = sorted(figures, key=lambda figure: -figure.value)
             return _formula(self._say("차이", "Difference"), high_first, "−", self.language)
-        if len(figures) == 2 and _OF.fullmatch(self.text[figures[0].end : figures[1].start]):
+        if len(figures) == 2 and _WORDS.of.fullmatch(self.text[figures[0].end : figures[1].start]):
             return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
         if len(figures) == 2 and figures[1].kind == "percent" and self.text[figures[0].end :].startswith("의 "):
             return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
@@ -317,7 +287,7 @@ def _quote(limit: Limit) -> str:
 
 def _joined_by_signs(text: str, figures: Sequence[Amount]) -> str:
     """Return the signs between the figures of a text; empty where something else stands there."""
-    signs = [_SIGN.fullmatch(text, a.end, b.start) for a, b in itertools.pairwise(figures)]
+    signs = [_WORDS.sign.fullmatch(text, a.end, b.start) for a, b in itertools.pairwise(figures)]
     return "".join(_SIGNS[sign[1].lower()] for sign in signs if sign) if all(signs) else ""
 
 

@@ -14,6 +14,7 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.words import likeness, tokens
 from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
 from hitl_tui.teams.analysis.analysis_model import Passage
+from hitl_tui.teams.analysis.words import Words
 from hitl_tui.teams.contract import Citation, language_of
 
 MAX_LIMITS, _RATED = 2_000, 50
@@ -21,37 +22,8 @@ _ALIKE, _TURNED, _WORDED, _APART = 0.45, 0.35, 0.25, 0.05
 """How alike a question and a limit are at least, of a rise or a fall, and where they share a word; by how much the best
 is ahead."""
 _SAME = 0.75
+_WORDS = Words("limits")
 _MAX, _BELOW, _MIN = "max", "below", "min"
-_GAP = r"\s?(?:\([^()\n]{0,20}\)\s?)?(?:의\s)?(?:금액|비율|범위|한도)?[을를의에]?(?:서)?\s?"
-_NOT = r"(?:하)?(?:지\s?(?:못|않|아니|말)|[을길]?\s?수\s?(?:는\s)?없|여?서는|으?면\s?(?:안|아니))"
-_AFTER = tuple((bound, re.compile(pattern)) for bound, pattern in (
-    (_MAX, rf"{_GAP}(?:초과{_NOT}|초과할\s?수\s?(?:는\s)?없|초과\s?(?:는\s)?(?:금지|불가)|"
-           rf"넘{_NOT}|넘어서는|이내|이하|한도|상한|내에서|안에서|까지(?!도))"),
-    (_MAX, r"\s?(?:\([^()\n]{0,20}\)\s?)?(?:of\s[a-z\s]{0,40})?(?:(?:per|an?|each|every)\s[a-z]{1,12},?\s)?"
-           r"(?:or\s(?:less|below|fewer|under)|at\s(?:the\s)?most|maximum|cap\b|limit\b|ceiling|"
-           r"(?:must|may|can)\s?not\sbe\sexceeded)"),
-    (_BELOW, rf"{_GAP}미만"),
-    (_MIN, rf"{_GAP}이상|\s?(?:or\s(?:more|above|over)|minimum|at\s(?:the\s)?least)"),
-))  # fmt: skip
-_BEFORE = tuple((bound, re.compile(f"{pattern}$")) for bound, pattern in (
-    (_MAX, r"(?:nobody|no\sone|none)\s(?:[a-z]+\s){1,3}more\sthan\s"),
-    (_MAX, r"(?:at\smost|(?:not|never)\sexceed(?:ing)?|(?:no|not|never|by)\s(?:more|"
-           r"(?!few|low|small|short)[a-z]+er)\sthan|up\sto|"
-           r"max(?:imum)?\.?(?:\s(?:of|is))?|capped\sat|cap(?:\s(?:of|is|at))?|limit(?:ed)?(?:\s(?:of|is|at|to))?|"
-           r"ceiling(?:\sof)?|within|(?:not|never)\s(?:[a-z]+\s)?(?:above|over|beyond)|"
-           r"(?:limit|cap|maximum|ceiling)\s(?:[a-z]+\s){0,6}(?:is|are)|(?:limit|maximum)\s(?:[a-z]+\s){0,3}[a-z]+:)[\s:]+(?:the\s|an?\s|one\s)?(?:at\smost\s)?"),
-    (_MAX, r"(?:상한|한도|최대|최고)\s?[선액율치]?(?:[은는이가]?\s?(?:연\s)?:?\s?|\s[가-힣]{1,6}[은는이가]\s|"
-           r"[은는이가:]\s?(?:[가-힣]+\s|\d[인명박회일건][가-힣]{0,2}\s){1,3})"),
-    (_BELOW, r"(?:below|under|(?<!no\s)less\sthan)\s"),
-    (_MIN, r"(?:at\sleast|(?:no|not)\s(?:less|fewer|lower)\sthan|min(?:imum)?\.?(?:\s(?:of|is))?)[\s:]+"),
-    (_MIN, r"(?:최소|하한|적어도)\s?[선액율]?[은는이가]?\s?:?\s?"),
-))  # fmt: skip
-_NOT_CAPPED = re.compile(r"(?:may|can|does|do|did|will)\s?(?:already\s)?(?:exceed|go\sover)")
-_EXCEPTION = re.compile(
-    r"(?i)적용(?:되|하|받)지\s?[않아못]|적용을\s?배제|적용이\s?없|예외|(?:does|do|is|are)\snot\sappl|not\sapplicable|exempt|exception|"
-    r"이내에는\s?(?:[가-힣]+\s){0,2}(?:하지\s?[못않]|할\s?수\s?없)|\bnot\s[a-z\s]{3,40}within\s"
-)
-"""Where a limit doesn't hold, or for how long something may not be done."""
 _EACH = tuple(
     (re.compile(rf"\b(?:per|an?|each)\s{english}\b|\b(?:{adverb})\b|{korean}", re.IGNORECASE), (english, *called))
     for english, adverb, korean, *called in (
@@ -61,39 +33,12 @@ _EACH = tuple(
     )
 )  # fmt: skip
 """What says that a limit is for a period, and what columns that tell such periods apart are called."""
-RISE = re.compile(
-    r"증액|인상|올[라려렸리린릴랐]|오[르른]|상승|증가|늘[어었려리]|뛰|\b(?:increas|rais|ris(?:e|ing)|rose|hike|gr[eo]w|"
-    r"(?:go|went|goes)\sup|higher|climb|jump)",
-    re.IGNORECASE,
-)
-FALL = re.compile(
-    r"감액|인하|내[려렸리린]|하락|감소|줄[어었여였이]|할인|떨어|\b(?:decreas|reduc|lower|cut|drop|f[ae]ll|"
-    r"(?:go|went|goes)\sdown|declin|shr[aiu]nk|discount)",
-    re.IGNORECASE,
-)
-_STATED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in (
-    r"(?:한도|상한|하한|최대|최소|기준)[액선율치]?(?:[은는이가]|:)\s[^.?!\d]{0,25}$|(?:한도|상한|하한)[액선율치]?\s?$|"
-    r"\b(?:limit|cap|maximum|minimum|ceiling)\b(?:[^.?!;,\d]{0,40}\s(?:is|are|was)|\sof|:)\s(?:[a-z]+\s){0,2}$",
-    r"\s?(?:상한|한도|하한)|[을를이가]\s(?:상한|한도|하한|기준)(?:으?로|이|야|인|라)|"
-    r"\s?-?(?:(?:is|as)\s(?:the|our)\s)?(?:cap|limit|maximum|minimum|ceiling)\b",
-))  # fmt: skip
-"""What stands before and after a figure that a question calls the limit."""
-_ABOUT_LIMITS = re.compile(
-    r"(?i)한도|상한|하한|규[정칙]|기준|허용|비교|초과|\b(?:limit|cap|allow|permit|cost|rule|maximum|minimum|compare)(?:s|ed)?\b"
-)
-"""Words of any limit, which tell none from another."""
-_SINCE, _AHEAD = re.compile(r"\d\s?(\D{1,3})부터\s?$"), re.compile(r"\s(?:before|ahead|prior|in\sadvance)\b")
-_CALLED = re.compile(r"\b[a-z]+\sof\s$|(?<![가-힣])[가-힣]+(?<![을를은는이가에]) $", re.IGNORECASE)
-_LEAST = re.compile(r"하한|최소|\bmin", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
-_SENTENCE_END = re.compile(
-    r"[.!?](?=\s)(?<!\d\.)(?<![Mm]ax\.)(?<![Mm]in\.)|(?m:^)#{1,6}\s[^\n]*\n|\n(?=\s*(?:[-*#|\d]|\n|$))|(?<=[.!?:|])\n"
-)
 
 
 def direction_of(text: str) -> int:
     """Return 1 where a text speaks of a rise, -1 of a fall, 0 of neither or both."""
-    return (RISE.search(text) is not None) - (FALL.search(text) is not None)
+    return (_WORDS.rise.search(text) is not None) - (_WORDS.fall.search(text) is not None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +73,7 @@ class Limit:
 def sentences(passage: Passage) -> Iterator[tuple[int, int]]:
     """Yield start and end of the sentences, items and rows of a passage; a wrapped line goes on."""
     start = 0
-    for end in (*(match.end() for match in _SENTENCE_END.finditer(passage.text)), len(passage.text)):
+    for end in (*(match.end() for match in _WORDS.sentence_end.finditer(passage.text)), len(passage.text)):
         if passage.text[start:end].strip():
             yield start, end
         start = end
@@ -160,23 +105,23 @@ def _of_sentence(passage: Passage, start: int, end: int, section: str) -> Iterat
 
 def is_exception(said: str) -> bool:
     """Whether a sentence says where a limit doesn't hold."""
-    return _EXCEPTION.search(said) is not None
+    return _WORDS.exception.search(said) is not None
 
 
 def bound_of(said: str, amount: Amount) -> str:
     """Return how a sentence bounds an amount: `max`, `below`, `min`, or not at all."""
     left = said[max(0, amount.start - 60) : amount.start].lower()
     right = said[amount.end : amount.end + 70].lower()
-    after = (bound for bound, pattern in _AFTER if pattern.match(right))
+    after = (bound for bound, pattern in _WORDS.rows["after"] if pattern.match(right))
     before = (
         bound
-        for bound, pattern in _BEFORE
-        if (match := pattern.search(left)) and not _NOT_CAPPED.search(left[max(0, match.start() - 12) :])
+        for bound, pattern in _WORDS.rows["before"]
+        if (match := pattern.search(left)) and not _WORDS.not_capped.search(left[max(0, match.start() - 12) :])
     )
-    if (since := _SINCE.search(left)) and amount.text.endswith(since[1]):  # a range of dates
+    if (since := _WORDS.since.search(left)) and amount.text.endswith(since[1]):  # a range of dates
         return ""
     # What may be done up to 14 days before something has to be at least so long before it.
-    ahead = left.endswith(("up to ", "later than ")) and _AHEAD.match(right)
+    ahead = left.endswith(("up to ", "later than ")) and _WORDS.ahead.match(right)
     return _MIN if ahead else next(after, "") or next(before, "")
 
 
@@ -184,10 +129,10 @@ def stated_in(question: str, amounts: Sequence[Amount]) -> list[Limit]:
     """Return the amounts of a question that it calls the limit."""
     found = []
     for amount in amounts:
-        before = _STATED[0].search(question[max(0, amount.start - 60) : amount.start])
-        after = _STATED[1].match(question, amount.end)
+        before = _WORDS.stated_before.search(question[max(0, amount.start - 60) : amount.start])
+        after = _WORDS.stated_after.match(question, amount.end)
         if said := " ".join(match[0] for match in (before, after) if match):
-            bound = bound_of(question, amount) or (_MIN if _LEAST.search(said) else _MAX)
+            bound = bound_of(question, amount) or (_MIN if _WORDS.least.search(said) else _MAX)
             found.append(Limit(amount, bound, Citation("", 0, 0, said), question))
     return found
 
@@ -261,7 +206,7 @@ def periods_of(text: str) -> list[tuple[str, ...]]:
 def _called(question: str, kind: tuple[str, str]) -> str:
     """Return what a question calls its figures of a kind, as in "a deposit of 20%"; empty where that says nothing."""
     before = (question[: amount.start] for amount in parse_amounts(question) if amount.of == kind)
-    called = " ".join(match[0] for text in before if (match := _CALLED.search(text)))
+    called = " ".join(match[0] for text in before if (match := _WORDS.called.search(text)))
     return called if _shared(called, called, 0) else ""
 
 
@@ -272,7 +217,7 @@ def _shared(question: str, said: str, direction: int) -> frozenset[str]:
     """
     for amount in reversed(parse_amounts(question)):
         question = f"{question[: amount.start]} {question[amount.end :]}"
-    texts = (_ABOUT_LIMITS.sub(" ", text) for text in (question, said))
+    texts = (_WORDS.about_limits.sub(" ", text) for text in (question, said))
     asked, told = ([t for t in tokens(text) if t.kind == "word" and not t.filler] for text in texts)
     words = [word for one in told for word in one.forms if len(word) > 1]
     pairs = ((one.text, form, word) for one in asked for form in one.forms for word in words)
