@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
+from hitl_tui.teams.analysis.words import Words
 from hitl_tui.teams.number_format import is_exact, number, shown
 
 
@@ -50,6 +51,7 @@ def shown_amount(amount: Amount, language: str) -> str:
     return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
 
 
+_WORDS = Words("amounts")
 _DIGITS = {letter: value for value, letter in enumerate("일이삼사오육칠팔구", 1)}
 _PLACES = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _SCALES = {
@@ -93,46 +95,16 @@ _TOKEN = re.compile(
 )
 _PLACE = re.compile(rf"({_NUMBER}|[일이삼사오육칠팔구])?\s?([십백천])?\s?([만억조])?", re.ASCII)
 _SCALE = re.compile(r"[\s-]?(thousand|million|billion|trillion|mn|bn|tn)(?![a-z])|([kmb])(?![a-z0-9²])", re.IGNORECASE)
-_PARTICLE_AFTER = "을를이가은는의에도만로씩후전간안면입과와야"
-_AFTER = rf"(?=$|[^가-힣]|[{_PARTICLE_AFTER}]|까지|부터|마다|보다|정도|이상|이하|미만|초과|이내|짜리|인데)"
-_CURRENCIES = {
-    "KRW": r"원|(?:korean\s)?won|krw", "USD": r"(?:미국\s?)?달러|불(?![가-힣])|(?:us\s)?dollars?|usd",
-    "EUR": r"유로|euros?|eur|€", "JPY": r"엔(?![가-힣])|yen|jpy", "GBP": r"파운드|pounds?(?:\ssterling)?|gbp",
-    "CNY": r"위안|yuan|cny",
-}  # fmt: skip
 _SIGNS = {"us$": "USD", "$": "USD", "₩": "KRW", "￦": "KRW", "€": "EUR", "¥": "JPY", "£": "GBP"}
-_LENGTHS = {
-    "month": "개월|달|months?", "year": r"년(?!월|\s?\d)|years?|yrs?", "week": "주일?|주간|weeks?",
-    "hour": "시간|hours?|hrs?", "minute": "분|minutes?|mins?", "second": "초|seconds?|secs?", "day": "일|days?",
-}  # fmt: skip
-_MEASURES = {"kg": "kg|킬로그램|kilo(?:gram)?s?", "km": "km|킬로미터|kilomet(?:er|re)s?", "m": "미터|met(?:er|re)s?"}
-_COUNTERS = "건|명|개|회|행|줄|대|배|권|채|가구|세대|마리|톤|점|팀|박|인|장|병|잔|번|곳|편|벌|상자|통|쪽|부"
-_SAME = {"번": "회", "인": "명"}
-"""Counters of the same things."""
-_DATA = {"k": "킬로", "m": "메가", "g": "기가", "t": "테라"}
-_UNITS: tuple[tuple[str, str, str, int | Fraction], ...] = (
-    *((f"(?:{words})(?![a-z])", "money", name, 1) for name, words in _CURRENCIES.items()),
-    (r"(?:%p|(?:%|퍼센트)\s?포인트|(?:%|percent(?:age)?)[\s-]points?)(?![a-z])", "points", "%p", 1),
-    (r"%|％|퍼센트|프로(?![가-힣]{2})|(?:per[\s-]?cent|pct)(?![a-z])", "percent", "%", 1),
-    (rf"할{_AFTER}", "percent", "%", 10),
-    (r"㎡|m²|(?:m2|sqm|sq\.?\s?m|square\smet(?:er|re)s?)(?![a-z0-9])|제곱미터", "area", "m²", 1),
-    (rf"평{_AFTER}", "area", "m²", Fraction(400, 121)),
-    *((rf"{letter}b(?![a-z0-9])|{_DATA[letter]}바이트", "data", "byte", 1000**n) for n, letter in enumerate(_DATA, 1)),
-    *((rf"{letter}ib(?![a-z0-9])", "data", "byte", 1024**n) for n, letter in enumerate(_DATA, 1)),
-    (r"바이트|bytes?(?![a-z])", "data", "byte", 1),
-    *((f"-?(?:{words})(?![a-z]){_AFTER}", "duration", unit, 1) for unit, words in _LENGTHS.items()),
-    *((f"(?:{words})(?![a-z]){_AFTER}", "measure", unit, 1) for unit, words in _MEASURES.items()),
-    (rf"도{_AFTER}|°\s?c?(?![a-z])|degrees?(?![a-z])(?:\scelsius)?", "measure", "°C", 1),
-    *((f"{word}{_AFTER}", "count", _SAME.get(word, word), 1) for word in _COUNTERS.split("|")),
-)  # fmt: skip
-_UNIT = re.compile(r"\s?(?:" + "|".join(f"(?P<u{n}>{row[0]})" for n, row in enumerate(_UNITS)) + ")", re.IGNORECASE)
-_MONEY = re.compile(
-    r"전세|월세|보증금|차임|임대료|가격|매매|시세|금액|대금|연봉|예산|비용|매출|대출|집값|[만억]\s?원|급여|수수료|"
-    r"deposit|rent|price|budget|salary|fee|cost|won(?![a-z])|krw",
+_COUNTED = [(f"count {word} 1", word + "{after}") for word in _WORDS.counters.pattern.split("|")]
+_UNITS = [*((row, written.pattern) for row, written in _WORDS.rows["units"]), *_COUNTED]
+"""Kind, unit and how much of it, and how it is written."""
+_UNIT = re.compile(
+    rf"\s?(?:{'|'.join(f'(?P<u{n}>{written})' for n, (_, written) in enumerate(_UNITS))})".replace(
+        "{after}", _WORDS.after.pattern
+    ),
     re.IGNORECASE,
 )
-_PARTICLE = re.compile(r"[을를이가은는에의과와도로씩였다입대]|만(?!\w)|보다|부터|까지|초과|미만|정도|가량|쯤|짜리|인데")
-_RANGE = re.compile(r"\s?(?:to|and|or|에서|부터|[-~–→])\s?", re.IGNORECASE)
 _JOINED = re.compile(r"[a-z0-9_]$|\w[-/:.#,]$", re.IGNORECASE | re.ASCII)
 """What a number goes on from, as in abc12, a/5 or file:12."""
 _LONGEST = 30
@@ -151,7 +123,7 @@ def parse_amounts(text: str) -> tuple[Amount, ...]:
 
 def _of_range(text: str, bare: Amount, other: Amount) -> Amount:
     """Return a number of a range with the unit that is only said of its end: 300 million to 1 billion won."""
-    joined = bare.of == ("count", "") and bare.scale > 1 and _RANGE.fullmatch(text, bare.end, other.start)
+    joined = bare.of == ("count", "") and bare.scale > 1 and _WORDS.range.fullmatch(text, bare.end, other.start)
     return replace(bare, kind=other.kind, unit=other.unit) if joined else bare
 
 
@@ -174,7 +146,7 @@ def _amount(text: str, match: re.Match[str]) -> Amount | None:
     money = match["before"] is not None
     scale = _SCALE.match(text, end)
     if scale and scale[2] and not money and scale[2] not in "kKMB":
-        scale = scale if (unit := _UNIT.match(text, scale.end())) and _row(unit)[1] == "money" else None
+        scale = scale if (unit := _UNIT.match(text, scale.end())) and _row(unit)[0] == "money" else None
     factor = _SCALES[(scale[1] or scale[2]).lower()] if scale else 1
     return _with_unit(text, match, scale.end() if scale else end, value * factor, largest=factor)
 
@@ -196,8 +168,8 @@ def _largest(said: str) -> int:
     return max(_PLACES.get(letter, 1) for letter in said)
 
 
-def _row(unit: re.Match[str]) -> tuple[str, str, str, int | Fraction]:
-    return _UNITS[int(str(unit.lastgroup)[1:])]
+def _row(unit: re.Match[str]) -> list[str]:
+    return _UNITS[int(str(unit.lastgroup)[1:])][0].split()
 
 
 def _with_unit(text: str, match: re.Match[str], end: int, value: Fraction, largest: int) -> Amount | None:
@@ -207,7 +179,7 @@ def _with_unit(text: str, match: re.Match[str], end: int, value: Fraction, large
     before = (match["before"] or "").lower()
     currency = _SIGNS.get(before, before.upper())
     unit = _UNIT.match(text, end)
-    _, kind, name, factor = _row(unit) if unit else ("", "", "", 1)
+    kind, name, factor = _row(unit) if unit else ("", "", "1")
     if currency:
         stop = unit.end() if unit and name == currency else end
         return Amount("money", value, currency, text[start:stop], start, stop, largest)
@@ -220,12 +192,12 @@ def _with_unit(text: str, match: re.Match[str], end: int, value: Fraction, large
     if spoken and kind != "money" and "억" in said and "만" not in said and 100 <= value % 10**8 < 10**4:
         value = value + (value % 10**8) * (10**4 - 1)  # 3억 5천, 21억 5000 is how prices are spoken
     if unit:
-        return Amount(kind, value * factor, name, text[start : unit.end()], start, unit.end(), largest)
+        return Amount(kind, value * Fraction(factor), name, text[start : unit.end()], start, unit.end(), largest)
     if re.fullmatch(r"(?:19|20)\d\d", said):  # a year
         return None
     follows = text[end : end + 2]
     word = re.match(r"[A-Za-z_]|[-/:]\w|[가-힣]", follows)
-    if word and not (_PARTICLE.match(text, end) or (spoken and largest >= 10**8)):
+    if word and not (_WORDS.particle.match(text, end) or (spoken and largest >= 10**8)):
         return None
-    near = spoken and _MONEY.search(text[max(0, start - _NEAR) : end + _NEAR // 2])
+    near = spoken and _WORDS.money.search(text[max(0, start - _NEAR) : end + _NEAR // 2])
     return Amount("money" if near else "count", value, "KRW" if near else "", said, start, end, largest)
