@@ -81,7 +81,7 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
             "and a full-time one?",
             "How many vacation days does a full-time employee get?",
         ),
-        ("아이폰에서 알림을 끄려면 어디로 들어가야 해?", "안드로이드는?", "안드로이드에서 알림을 끄려면 어디로 들어가야 해?"),
+        ("아이폰에서 알림은 어디서 꺼?", "안드로이드는?", "안드로이드에서 알림은 어디서 꺼?"),
         (
             "What is the maximum file size for uploads through the web interface?",
             "and via the API?",
