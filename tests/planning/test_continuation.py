@@ -92,6 +92,14 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
         ("Who approves orders above 10,000 dollars?", "what about 500?", "Who approves orders above 500 dollars?"),
         ("How many inmates do Swedish prisons hold?", "and the Swiss ones?", "How many inmates do Swiss prisons hold?"),
         ("우리 군에서 제일 높은 산은 어디야?", "그럼 제일 낮은 데는?", "우리 군에서 제일 낮은 산은 어디야?"),
+        ("Which plugins need Python 3.10?", "and which themes?", "Which themes need Python 3.10?"),
+        ("Which plugins need Python 3.10?", "which of them are free?", "plugins Python 3.10: which of them are free?"),
+        (
+            "How long do we keep backups of the server?",
+            "how do I restore one?",
+            "server: how do I restore one?",
+        ),
+        ("소켓 포트를 그냥 써도 돼?", "그럼 좀 더 안전하게 쓰려면?", "소켓 포트: 좀 더 안전하게 쓰려면?"),
         ("고급 필터는 조건을 몇 개까지 걸어?", "그럼 표준 필터는 몇 개까지야?", "표준 필터는 조건을 몇 개까지 걸어?"),
         ("화면 밝기를 자동으로 바꾸는 기능이 있어?", "그건 어디서 꺼?", "화면 밝기 자동 기능: 그건 어디서 꺼?"),
         ("회원권을 3개월 쉬려면 어디에 신청해?", "그럼 6개월이면?", "회원권을 6개월 쉬려면 어디에 신청해?"),
@@ -274,6 +282,7 @@ def test_a_file_that_is_named_is_the_reports(text: str, file: str) -> None:
         "연체료를 보고서로 써 주세요",
         "찾은 내용을 보고서로 써 주세요",
         "write it up as a report",
+        "put that in a report",
         "save the answers as a report",
     ],
 )

@@ -30,6 +30,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
 from hitl_tui.planning.rule_planner.query_reader import cut, language_of, read, refers, shown, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene
+from hitl_tui.planning.rule_planner.words import alike, stem
 from hitl_tui.tables.words import is_question_word, is_worked_out
 
 _FEW = 2
@@ -79,7 +80,10 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         needs, _ = usable(wanted.needs, scene.agents, rules)
         steps = build_plan(wanted, needs, rules, titled=True, taken=scene.step_ids).steps
         notes = remarks(Asked(()), wanted, (), rules)
-    first = (last.id,) if last.status is Status.COMPLETED and (goes_on or led or refers(text)) else ()
+    known = [stem(term) for term in terms_of(before, rules)]
+    shares = few and any(alike(stem(term), one) for term in terms for one in known)
+    near = goes_on or led or shares or refers(text)
+    first = (last.id,) if last.status is Status.COMPLETED and near else ()
     words = rules.sentences[scene.language]["continues" if first or goes_on else "asks"]
     after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
     drawn_on = {one for step in after for one in step.dependencies}

@@ -62,7 +62,8 @@ class Part:
         score += 0.3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0]) + 0.1 * (self.size > 1)
         score += 0.3 * (self.particle == particle not in ("", *_SUBJECT)) + 0.25 * (self.particle in _SUBJECT[:2])
         score += 0.2 * (self.text[0].isupper() and other.text[0].isupper()) + 0.2 * says(self.text)
-        return score + 0.1 * self.first - 0.25 * self.asked - ("which" in {self.kind} ^ {other.kind})
+        score -= 0.25 * (self.asked and not other.asked) + ("which" in {self.kind} ^ {other.kind})
+        return score + 0.1 * self.first
 
 
 def says(text: str) -> float:
@@ -116,13 +117,9 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
 def _asked_anew(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     """Return what is asked now of what the last question names, or the same as that asked of what is named now."""
-    whole, left = before, {part.text for part in named_in(before, rules) if not (part.asked or part.kind == "which")}
+    whole, left = before, {part.text for part in named_in(before, rules) if part.kind != "which"}
     every = True
-    for one in (
-        run
-        for run in _runs(said, named_in(said, rules))
-        if run.kind != "which" and not rules.follow.wanted.search(said[: run.place[0]])
-    ):
+    for one in (run for run in _runs(said, named_in(said, rules)) if run.kind != "which" and run.text not in before):
         other, found = _replaced(whole, one, _LIKELY, one.text, rules)
         left &= {part.text for part in named_in(other, rules)} - {one.text}
         whole, every = other, every and found
@@ -202,7 +199,8 @@ def named_in(text: str, rules: Rules) -> list[Part]:
         if (same := next((one for one in found if one.place[0] == start), None)) and "number" in same.kind:
             found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind, rules)  # "2급"
         names = term_of(word, rules) and not rules.follow.verbal.search(match[0]) and says(word) >= _SAYS
-        verbal = is_past(word) or is_question_word(word) or (found and rules.follow.predicate.match(text, start))
+        tells = text[:start].strip() and rules.follow.predicate.match(text, start)
+        verbal = tells or is_past(word) or is_question_word(word)
         if names and not verbal and not overlaps((start, end), [*brackets, *(one.place for one in found)]):
             which = match[0] == word and rules.follow.which.match(text, max(start, end - 2)) is not None
             kind = "place" if rules.follow.place.fullmatch(word) else "which" if which else ""

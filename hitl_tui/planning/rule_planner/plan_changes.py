@@ -383,7 +383,7 @@ class _Revision:
             known = not reports or self._was_answered(self.title) or self._is_done(self.title)
             about = [] if known else [self.title]
         else:
-            asked, about = [said.text], []
+            asked, about = [] if self._asks_report(said.text) else [said.text], []
         for text in filter(None, [*(one for one in asked if self._is_question(one)), *about]):
             more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
             names = dict[str, str]()
