@@ -143,6 +143,7 @@ def _rules(data: dict[str, Any]) -> Rules:
     english = "|".join([*verbs, *commands.pop("asked").split()]).replace("_", " ?")
     commands["clause"] = commands["clause"].replace("{verbs}", english)
     lexicon = Lexicon(data["lexicon"], data.pop("words"))
-    units = Units(data["units"], data.pop("kinds"), data.pop("numerals"))
+    written = Expressions(data.pop("written"))
+    units = Units(data["units"], data.pop("kinds"), data.pop("numerals"), written)
     tables = {name: Expressions(data[name]) for name in ("says", "follow", "commands", "revise")}
     return Rules.model_validate({**data, **tables, "lexicon": lexicon, "units": units})

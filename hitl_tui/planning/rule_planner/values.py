@@ -16,45 +16,9 @@ Span = tuple[int, int]
 """Where something stands in a text: its start, and its end."""
 
 _DIGITS = r"[0-9][0-9,]{0,20}(?:\.[0-9]{1,12})?"
-_KOREAN = (
-    rf"{_DIGITS}\s?[천백십]?(?:[억만]|조(?![의항에가]))(?:\s?{_DIGITS}\s?[천백십]?[억만]?)*"
-    rf"|{_DIGITS}[천백](?=원|달러|만)"
-)
-_NUMBER = re.compile(
-    rf"(?<![\w.,/:#-])(?<!제\s)(?P<sign>[$€£₩¥]|[+-]|(?:krw|usd|eur|gbp|jpy)(?=\s?\d))?\s?(?:(?P<korean>{_KOREAN})|(?P<plain>{_DIGITS})"
-    r"(?:\s?(?P<scale>thousand|million|billion|bn|k(?![a-z])))?)",
-    re.IGNORECASE,
-)
 _SCALES = {"thousand": 1e3, "k": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9}
 _POWERS = {"십": 10, "백": 100, "천": 1000, "만": 10_000, "억": 10**8, "조": 10**12}
-_QUOTED = re.compile(
-    r'"([^"\n]{1,400})"|“([^”\n]{1,400})”|‘([^’\n]{1,400})’|(?<!\w)\'([^\'\n]{1,400})\'(?![A-Za-z0-9])|`([^`\n]{1,400})`'
-)
-_EMAIL = re.compile(r"[\w.+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
-_URL = re.compile(r"https?://[^\s\"'<>]{1,400}")
-_PATH = re.compile(
-    r"(?<![\w.@/-])(?:(?:\.{1,2}/|~/|/)?[\w.가-힣-]{1,80}(?:/[\w.가-힣-]{0,80})+|[\w-]{1,80}(?:\.[A-Za-z][A-Za-z0-9]{0,9})+(?![A-Za-z0-9]|[\w가-힣]*@)|\.{1,2}(?=\s|$))"
-)
-_VERSION = re.compile(r"(?<![\w.-])v?\d{1,6}(?:\.\d{1,6}){2,4}(?:-[A-Za-z0-9.]{1,20})?(?![\d.]*\d)")
-_CODE = re.compile(r"(?<![\w.,/:-])#?(?=[\w-]{0,40}\d)[^\W_][\w-]{1,40}")
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-_MONTH = "(?:" + "|".join(_MONTHS) + r")[a-z]{0,6}\.?"
-_DATE = re.compile(
-    r"(?<!\d)(?P<y>(?:19|20)\d\d)(?:-|\.\s?|/|년\s?)(?P<m>\d{1,2})(?:-|\.\s?|/|월\s?)(?P<d>\d{1,2})일?(?!\d)"
-    rf"|(?<![a-z])(?P<mon>{_MONTH})\s(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y2>(?:19|20)\d\d)"
-    rf"|(?<!\d)(?P<d3>\d{{1,2}})(?:st|nd|rd|th)?\s(?P<mon3>{_MONTH}),?\s(?P<y3>(?:19|20)\d\d)",
-    re.IGNORECASE,
-)
-_PERIOD = re.compile(
-    rf"(?<!\d)(?:19|20)\d\d\s?년(?:\s?\d{{1,2}}\s?월)?|(?<![a-z]){_MONTH}\s\d{{1,2}}(?!\d)"
-    r"|(?<!\d)\d{1,2}\s?월(?:\s?\d{1,2}\s?일|(?!\s?\d|요일|세|급|간))",
-    re.IGNORECASE,
-)
-_CLOCK = re.compile(
-    r"(?:(?P<half>오전|오후)\s?)?(?<!\d)(?P<h>\d{1,2})\s?시(?!간)(?:\s?(?P<m>\d{1,2})\s?분)?"
-    r"|(?<![\d:])(?P<h2>\d{1,2})(?::(?P<m2>\d{2}))?\s?(?P<half2>[ap])\.?m\.?(?![a-z])|(?<![\d:])(?P<h3>\d{1,2}):(?P<m3>\d{2})(?![\d:])",
-    re.IGNORECASE,
-)
 PAIR = re.compile(
     r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
 )
@@ -101,21 +65,21 @@ def given_in(text: str, units: Units) -> list[Given]:
 
 
 def _all_given(text: str, units: Units) -> Iterator[Given]:
-    for match in _QUOTED.finditer(text):
+    for match in units.written.quoted.finditer(text):
         yield Given("text", next(part for part in match.groups() if part), match.span())
-    for kind, expression in (("url", _URL), ("email", _EMAIL)):
+    for kind, expression in (("url", units.written.url), ("email", units.written.email)):
         for match in expression.finditer(text):
             yield Given(kind, match.group().rstrip(".,;"), match.span())
-    for match in _DATE.finditer(text):
+    for match in units.written.date.finditer(text):
         year = int(match["y"] or match["y2"] or match["y3"])
         month = int(match["m"] or 0) or _MONTHS.index((match["mon"] or match["mon3"])[:3].lower()) + 1
         day = int(match["d"] or match["d2"] or match["d3"])
         yield Given("date", f"{year:04d}-{month:02d}-{day:02d}", match.span())
-    for match in _PERIOD.finditer(text):
+    for match in units.written.period.finditer(text):
         yield Given("period", match.group(), match.span())
-    for match in _VERSION.finditer(text):
+    for match in units.written.version.finditer(text):
         yield Given("code", match.group(), match.span())
-    for match in _CLOCK.finditer(text):
+    for match in units.written.clock.finditer(text):
         hour = int(match["h"] or match["h2"] or match["h3"])
         afternoon = match["half"] == "오후" or (match["half2"] or "").lower() == "p"
         hour = (hour % 12 + 12 * afternoon) if match["half"] or match["half2"] else hour
@@ -125,13 +89,13 @@ def _all_given(text: str, units: Units) -> Iterator[Given]:
         if unit is not None:
             place = (match.start(), match.end() + unit.length)
             yield Given("number", units.numerals[match.group().lower()], place, unit.name, unit.measure)
-    for match in _PATH.finditer(text):
+    for match in units.written.path.finditer(text):
         said = match.group()
         value = said if set(said) <= {"."} else PARTICLE.sub("", said).rstrip(".")
         if value and not value.replace(".", "").isdigit():
             yield Given("path", value.rstrip("/") or value, (match.start(), match.start() + len(value)))
-    numbers = [_number(match, text, units) for match in _NUMBER.finditer(text)]
-    for match in _CODE.finditer(text):
+    numbers = [_number(match, text, units) for match in units.written.number.finditer(text)]
+    for match in units.written.code.finditer(text):
         # What is written in one with digits and is no number in its unit names something: "KA-4417", "010-1234".
         said = re.sub(r"(?<=[A-Za-z0-9])[가-힣]+$", "", match.group()).rstrip("-")
         place = (match.start(), match.start() + len(said))

@@ -11,6 +11,7 @@ from hitl_tui.meaning.stems import english_stem
 
 if TYPE_CHECKING:
     from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+    from hitl_tui.planning.rule_planner.rule_file import Expressions
 
 _HANGUL = re.compile("[가-힣]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
@@ -56,9 +57,13 @@ class Units:
         measures: measure → unit → how much of the measure's first unit it is, and its words.
         kinds: kind of value, or role → words in the names of parameters that take it.
         numerals: language → numbers that are written as words, from one on.
+        written: how a text gives numbers, dates and the like.
     """
 
-    def __init__(self, measures: Mapping[str, Any], kinds: Mapping[str, str], numerals: Mapping[str, str]) -> None:
+    def __init__(
+        self, measures: Mapping[str, Any], kinds: Mapping[str, str], numerals: Mapping[str, str], written: Expressions
+    ) -> None:
+        self.written = written
         self.kinds = {kind: frozenset(words.split()) for kind, words in kinds.items()}
         self.numerals = {word: n for said in numerals.values() for n, word in enumerate(said.split(), start=1)}
         self.counted = re.compile(rf"(?<![\w-])(?:{'|'.join(self.numerals)})(?=[\s-])", re.IGNORECASE)
