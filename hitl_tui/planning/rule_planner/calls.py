@@ -378,7 +378,8 @@ def requested(clause: str, rules: Rules) -> frozenset[str]:
     for match in re.finditer(r"[가-힣]+", clause):
         tail = clause[match.end() : match.end() + 20]
         last = not clause[match.end() :].strip(_SIGNS)
-        requests = last or rules.commands.request.search(match.group()[1:] + tail)
+        topic = match.group()[-1] in "은는" and rules.lexicon.bare(match.group()) != match.group()
+        requests = (last and not topic) or rules.commands.request.search(match.group()[1:] + tail)
         carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules.commands.request.search(w[1:])), "")
         if rules.lexicon.concepts(carrier) & _FINDS:
             continue  # it is what is to be found or shown

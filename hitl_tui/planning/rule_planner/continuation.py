@@ -33,7 +33,8 @@ from hitl_tui.planning.rule_planner.scene import IDLE, Scene
 from hitl_tui.planning.rule_planner.words import alike, stem
 from hitl_tui.tables.words import is_question_word, is_worked_out
 
-_FEW = 2
+_FEW, _SHORT = 2, 4
+"""Words of what needs what was said before, and of what may stand near it."""
 _FEW_HITS, _BROADER = 2, 3
 """Passages from which on a search found enough, and the most words of a broader one."""
 FOLLOW_UP_OF: Final = "follow_up_of"
@@ -61,14 +62,14 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     wants = "?" in text or reading.needs(rules, *rules.threshold) or deeds_asked(text, rules)
     if few and rest == text and not (wants or alone):
         return None
-    led, facts = rest != text, scene.facts_of(last)
+    led, facts = rest != text and not rules.follow.turn.match(text), scene.facts_of(last)
     said = (rules.follow.tail.sub("", rest) or rest).strip()
     before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query, rules)
     before = query if before in query else before  # one of several questions that were asked at once
     goes_on = not (alone or _is_sum(rest, scene)) and bool(led or few or rules.follow.case.fullmatch(said))
     whole, replaced = merged(before, said, rules) if goes_on else (rest, False)
     # What is the same question of something else goes on, however much it says by itself.
-    goes_on = goes_on and ((led and replaced) or not _stands_alone(rest, rules, led=led))
+    goes_on = goes_on and ((led and replaced and not rest.isascii()) or not _stands_alone(rest, rules, led=led))
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
@@ -81,9 +82,11 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         steps = build_plan(wanted, needs, rules, titled=True, taken=scene.step_ids).steps
         notes = remarks(Asked(()), wanted, (), rules)
     known = [stem(term) for term in terms_of(before, rules)]
-    shares = few and any(alike(stem(term), one) for term in terms for one in known)
+    shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
     near = goes_on or led or shares or refers(text)
-    first = (last.id,) if last.status is Status.COMPLETED and near else ()
+    once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
+    first = tuple(dict.fromkeys((*(once if once[1:] else ()), last.id)))
+    first = first if last.status is Status.COMPLETED and near else ()
     words = rules.sentences[scene.language]["continues" if first or goes_on else "asks"]
     after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
     drawn_on = {one for step in after for one in step.dependencies}
@@ -107,6 +110,7 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
         led: something leads over to them, so that they have to be a whole sentence.
     """
     named = [part for part in named_in(text, rules) if not part.kind or part.kind.startswith(("code", "place"))]
+    named = [part for part in named if part.text.isascii() or not rules.follow.wanted.search(text[: part.place[0]])]
     whole = not led or rules.follow.auxiliary.search(text) or len(named) > 1
     return bool(asks(text, rules) and named and whole) and not rules.follow.means.search(text)
 

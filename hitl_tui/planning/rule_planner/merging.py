@@ -19,6 +19,7 @@ from hitl_tui.tables.words import is_past, is_question_word
 
 _BRACKET = re.compile(r"\([^()]*\)")
 _SIDE_BY_SIDE = re.compile(rf"(?:{_BRACKET.pattern})? (?:& )?")
+_LETTER = re.compile(r" [A-HJ-Z](?![\w'])")
 _SUBJECT = ("은", "는", "이", "가")
 _AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
 """Particles that go with how a word ends."""
@@ -40,6 +41,7 @@ class Part:
         by: the English preposition before them, and where that begins.
         particle: the Korean one after them.
         asked: they are what the question asks for: "which port".
+        topic: the sentence is about them, by the particle.
         size: how many they are.
         first: none of those beside them stands before them.
     """
@@ -50,20 +52,30 @@ class Part:
     by: tuple[str, int] = ("", 0)
     particle: str = ""
     asked: bool = False
+    topic: bool = False
     size: int = 1
     first: bool = True
 
-    def fits(self, other: Part) -> float:
-        """Return how much speaks for other words in the place of these, besides what they mean."""
-        particle = other.particle.removesuffix("는") if len(other.particle) > 1 else other.particle
+    def likeness(self, other: Part, meaning: float, least: float) -> float:
+        """Return how surely other words stand for these: 0 for not at all.
+
+        Args:
+            other: the words.
+            meaning: how alike they are in what they mean.
+            least: how alike they have to be where nothing else tells that.
+        """
         alike = self.kind == other.kind != "" or (self.kind.startswith("number ") and other.kind == "number ")
-        score = 1.0 * (alike and (self.size > 1) == (other.size > 1))
-        score += 1.0 * (self.first and stem(self.text.split()[-1]) == stem(other.text.split()[-1]))
-        score += 0.3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0]) + 0.1 * (self.size > 1)
-        score += 0.3 * (self.particle == particle not in ("", *_SUBJECT)) + 0.25 * (self.particle in _SUBJECT[:2])
-        score += 0.2 * (self.text[0].isupper() and other.text[0].isupper()) + 0.2 * says(self.text)
-        score -= 0.25 * (self.asked and not other.asked) + ("which" in {self.kind} ^ {other.kind})
-        return score + 0.1 * self.first
+        particle = other.particle.removesuffix("는") if len(other.particle) > 1 else other.particle
+        told = 1.0 * (alike and (self.size > 1) == (other.size > 1))
+        told += 1.0 * (self.first and stem(self.text.split()[-1]) == stem(other.text.split()[-1]))
+        told += 0.3 * (self.particle == particle not in ("", *_SUBJECT))
+        if not told and meaning < least:
+            return 0.0
+        score = meaning + told + 0.25 * self.topic + 0.2 * says(self.text) + 0.1 * self.first + 0.1 * (self.size > 1)
+        score += 0.3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0])
+        score += 0.2 * (self.text[0].isupper() and other.text[0].isupper())
+        score -= 0.25 * (self.asked and not other.asked) + 0.5 * (self.size > 1 and self.kind != "" == other.kind)
+        return score - ("which" in {self.kind} ^ {other.kind})
 
 
 def says(text: str) -> float:
@@ -111,15 +123,19 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     size = runs[0].size if alone else len(bare.split())
     part = Part((0, 0), bare, kinds[0] if kinds else "", (by, 0), now[len(bare) :], size=size)
     whole, found = _replaced(before, part, _LIKE if alone else _SURE, said, rules)
-    adds = by not in ("", "for", "of", "about")
-    return (whole, True) if found else (f"{before.rstrip(' ?.!')} {said.strip() if adds else bare}", False)
+    if not found and (by not in ("", "for", "of", "about") or asks(said, rules)):
+        bare = said.strip()
+    return (whole, True) if found else (f"{before.rstrip(' ?.!')} {bare}", False)
 
 
 def _asked_anew(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     """Return what is asked now of what the last question names, or the same as that asked of what is named now."""
     whole, left = before, {part.text for part in named_in(before, rules) if part.kind != "which"}
     every = True
-    for one in (run for run in _runs(said, named_in(said, rules)) if run.kind != "which" and run.text not in before):
+    for one in _runs(said, named_in(said, rules)):
+        predicate = one.place[1] == len(said) and not said.isascii()
+        if predicate or one.kind == "which" or one.text in before or said[: one.place[0]].endswith("그 "):
+            continue
         other, found = _replaced(whole, one, _LIKELY, one.text, rules)
         left &= {part.text for part in named_in(other, rules)} - {one.text}
         whole, every = other, every and found
@@ -145,7 +161,7 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
     adds = not part.kind and by not in ("", "for", "of", "about")  # which stands beside what has no such word itself
     held = [one for one in _parts(before, rules) if one.text != part.text and (one.by[0] or not adds)]
     likes = likenesses(part.text, [one.text for one in held]) if held else []
-    rated = {one: one.fits(part) + like for one, like in zip(held, likes, strict=True)}
+    rated = {one: one.likeness(part, like, 0.4 * least) for one, like in zip(held, likes, strict=True)}
     best = [one for one, score in rated.items() if least <= score == max(rated.values())]
     if not best or len({one.text for one in best}) > 1:
         return before, False
@@ -198,6 +214,7 @@ def named_in(text: str, rules: Rules) -> list[Part]:
         start, end = match.start(), match.start() + len(word)
         if (same := next((one for one in found if one.place[0] == start), None)) and "number" in same.kind:
             found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind, rules)  # "2급"
+        end += 2 * (_LETTER.match(text, end) is not None)
         names = term_of(word, rules) and not rules.follow.verbal.search(match[0]) and says(word) >= _SAYS
         tells = text[:start].strip() and rules.follow.predicate.match(text, start)
         verbal = tells or is_past(word) or is_question_word(word)
@@ -236,12 +253,12 @@ def _groups(text: str, named: Sequence[Part]) -> Iterator[list[Part]]:
         yield group
 
 
-def _joined(text: str, some: Sequence[Part], *, first: bool = True) -> Part:
+def _joined(text: str, some: Sequence[Part], topic: str = "", *, first: bool = True) -> Part:
     """Return words side by side as one."""
     place, kinds = (some[0].place[0], some[-1].place[1]), [one.kind for one in some if one.kind]
     kind = kinds[0] if len(kinds) == 1 else ""
-    particle = some[-1].particle
-    return Part(place, text[slice(*place)], kind, some[0].by, particle, some[0].asked, len(some), first)
+    said, about = text[slice(*place)], topic in _SUBJECT[:2]
+    return Part(place, said, kind, some[0].by, some[-1].particle, some[0].asked, about, len(some), first)
 
 
 def _runs(text: str, named: Sequence[Part]) -> list[Part]:
@@ -254,4 +271,5 @@ def _parts(text: str, rules: Rules) -> Iterator[Part]:
     for group in _groups(text, named_in(text, rules)):
         for start in range(len(group)):
             for end in range(start + 1, min(start + _MOST, len(group)) + 1):
-                yield _joined(text, group[start:end], first=start == 0)
+                outer = group[-1].particle if start == 0 or end == len(group) else ""
+                yield _joined(text, group[start:end], outer, first=start == 0)

@@ -67,7 +67,8 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
             line = words["indexing"].format(done=done, total=total)
             loop.call_soon_threadsafe(lambda: context.progress(line, fraction=done / total))
 
-    near = [(c.path, c.line) for one in context.task.inputs.values() for c in one.citations[:_NEAR]]
+    answers = [one.citations for one in context.task.inputs.values()]
+    near = [(cited[at].path, cited[at].line) for at in range(_NEAR) for cited in answers if at < len(cited)]
     place = IndexPlace(context.workspace, documents, context.cache, context.secrets)
 
     def work(stop: Callable[[], bool], allowed: Allowed) -> tuple[Refreshed, SearchHits]:
