@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from hitl_tui.planning.rule_planner.words import Lexicon, Units
+from hitl_tui.planning.rule_planner.words import Expressions, Lexicon, Units, compiled
 
 
 class Need(StrEnum):
@@ -24,26 +24,7 @@ class Need(StrEnum):
     RUN = "run"
 
 
-def _compiled(raw: str | Mapping[str, str]) -> re.Pattern[str]:
-    """Return a text as an expression; a table of `ko` and `en` is one for both, English words with a boundary."""
-    if isinstance(raw, Mapping):
-        english = [rf"(?<![a-z0-9_])(?:{raw['en']})(?![a-z0-9_])"] if "en" in raw else []
-        raw = "|".join(f"(?:{part})" for part in [*filter(None, [raw.get("ko")]), *english])
-    return re.compile(raw, re.IGNORECASE)
-
-
-Expression = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
-
-
-class Expressions:
-    """A table of expressions, each by its name; rules.toml says what they are for."""
-
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self.__dict__.update({name: _compiled(raw) for name, raw in table.items()})
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> re.Pattern[str]: ...
+Expression = Annotated[re.Pattern[str], BeforeValidator(compiled)]
 
 
 class _Table(BaseModel):
