@@ -167,9 +167,14 @@ _BLOCKS = frozenset(
         "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
         "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "head", "header",
         "hr", "html", "legend", "li", "main", "nav", "ol", "option", "p", "pre", "section",
-        "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "br",
+        "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "br", "item", "listitem", "para", "simpara",
+        "term", "row", "screen", "programlisting",
     }
 )  # fmt: skip
+_CELLS = frozenset({"td", "th", "entry"})
+_ITEMS = frozenset({"li", "item", "listitem"})
+_IN_ITEMS = frozenset({"p", "para", "simpara", "title"})
+"""What stands in a cell; what begins an item of a list, and what may follow that before its text."""
 _CHUNK = 65_536
 _MAX_REST = 100_000
 _BUDGET_SECONDS = 10.0
@@ -192,13 +197,13 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._dropped:
             return
-        if tag in ("td", "th"):
+        if tag in _CELLS:
             self._words += ["|"] if self._words else []
         elif tag in _DROPPED or tag in _HEADINGS or tag in _BLOCKS:
             self.flush()
             self._dropped = tag if tag in _DROPPED else ""
-            self._heading = _HEADINGS.get(tag)
-            self._item = tag == "li" or (self._item and tag == "p")
+            self._item = tag in _ITEMS or (self._item and tag in _IN_ITEMS)
+            self._heading = None if self._item else _HEADINGS.get(tag)
 
     def handle_endtag(self, tag: str) -> None:
         if tag == self._dropped:
@@ -226,7 +231,7 @@ class _Page(HTMLParser):
 
 
 def html_extraction(text: str, clock: Callable[[], float] = time.monotonic) -> Extraction:
-    """Return the paragraphs, list items and table rows of a page; scripts and styles are left out.
+    """Return the paragraphs, list items and table rows of a page, also of DocBook; scripts and styles are left out.
 
     Args:
         text: the page's source.

@@ -30,6 +30,10 @@ Another one. Python 3.12 is supported.
 PLAIN = (
     "widget (1.4, spring)\n\n    * Python 3.12 works.\n\nwidget (1.3)\n\n    * First.\n\nwidget (1.2)\n\n    * None.\n"
 )
+NOTES = "".join(
+    f"Release notes for Kit {new} - what's new since {old}:\n\n - a fix of {old}\n\n"
+    for new, old in (("2.7.1", "2.6.5"), ("2.6.5", "2.6.4"), ("2.6.4", "2.4.3"))
+)
 ANSWERS = (
     "# Help\n\n## Can I pay by card?\n\nYes.\n\n## Where is my parcel?\n\nIn the post.\n\n## Contact\n\nBy mail.\n"
 )
@@ -42,6 +46,7 @@ def folder(tmp_path: Path) -> Path:
     made.mkdir()
     (made / "changes.md").write_text(CHANGES)
     (made / "HISTORY").write_text(PLAIN)
+    (made / "NEWS.txt").write_text(NOTES)
     (made / "help.md").write_text(ANSWERS)
     (made / "test_box.py").write_text(CODE)
     return made
@@ -58,6 +63,10 @@ def ask(folder: Path, question: str) -> SearchHits:
     [
         ("How many releases does changes.md list?", 3, "release", "changes.md"),
         ("changes.md에 2025년 6월 버전이 몇 개야?", 2, "release", "changes.md"),
+        ("How many releases of the 2.0 series does changes.md list?", 2, "release", "changes.md"),
+        ("How many 2.0.x releases are in changes.md?", 2, "release", "changes.md"),
+        ("changes.md에 2.0.x 버전이 몇 개야?", 2, "release", "changes.md"),
+        ("How many releases of the 2.6 series have notes in NEWS.txt?", 2, "release", "NEWS.txt"),
         ("How many versions came out in June 2025?", 2, "release", "changes.md"),
         ("HISTORY에 릴리스가 모두 몇 개 적혀 있어?", 3, "release", "HISTORY"),
         ("How many questions are answered in the help?", 2, "question", "help.md"),

@@ -13,7 +13,12 @@ from hitl_tui.teams.search.listing import letters
 from hitl_tui.teams.search.query_terms import whole_words
 
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|몇\s?(?:개|번|가지|차례|건)|개수", re.IGNORECASE)
-_RELEASE = re.compile(r"[#=\s]*(?:[A-Za-z][\w-]*\s+)?[\[(]?v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE)
+_RELEASE = re.compile(
+    r"[#=\s]*(?:[A-Za-z][\w-]*\s+)?(?:notes (?:for|of) (?:\S+ ){0,2})?[\[(]?v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE
+)
+_SERIES = re.compile(
+    r"(?<![\d.])(\d+(?:\.\d+)*)(?:\.x|\.\*|\s?series|\s?시리즈|\s?(?:버전)?대(?=[의에가는은\s]))", re.IGNORECASE
+)
 _NOUNS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str], bool]] = {
     "release": (re.compile(r"\b(?:releases|versions)\b|릴리[스즈]|버전", re.IGNORECASE), _RELEASE, False),
     "question": (
@@ -33,12 +38,14 @@ _NOUNS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str], bool]] = {
     ),
 }
 """What is counted: the words for it, how its line looks, and whether that may be any line of code."""
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
 _TESTS = re.compile(r"\btests?\b|테스트", re.IGNORECASE)
 _CHANGES = re.compile(r"change|news|history|release", re.IGNORECASE)
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MONTHS = [f"{name[:3]}(?:{name[3:]})?" for name in month_name[1:]]
 _MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b|(?<!\d)(1[0-2]|[1-9])월", re.IGNORECASE)
-_FEWEST = 2
+_FEWEST, _RULED = 2, 2
+"""Entries that a document has at least, and lines of one that may stand below a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +54,7 @@ class Entries:
 
     Args:
         noun: of what kind they are: `release`, `question`, `function`, `class_definition`.
-        when: the year, or year and month, that was asked for; empty for any.
+        when: the year, year and month, or series of releases that was asked for; empty for any.
         lines: path, line and text of each.
     """
 
@@ -70,7 +77,8 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
     if not noun:
         return None
     year, month = _YEAR.search(question), _MONTH.search(question)
-    when = _When(year[0] if year else "", _number(month) if year and month else 0)
+    series = _SERIES.search(question) if noun == "release" else None
+    when = _When(year[0] if year else "", _number(month) if year and month else 0, series[1] if series else "")
     best: list[tuple[str, int, str]] = []
     for file, path in _files(db, question, named, changes=noun == "release"):
         found = [(path, line, text) for line, text, dated in _entries(db, file, noun) if when.fits(f"{text} {dated}")]
@@ -84,12 +92,15 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
 class _When:
     year: str
     month: int
+    series: str = ""
 
     def __str__(self) -> str:
-        return f"{self.year}-{self.month:02}" if self.month else self.year
+        day = f"{self.year}-{self.month:02}" if self.month else self.year
+        return ", ".join(filter(None, (day, f"{self.series}.x" if self.series else "")))
 
     def fits(self, text: str) -> bool:
-        if self.year not in text:
+        version = _VERSION.search(text)
+        if self.year not in text or (self.series and not (version and f"{version[0]}.".startswith(f"{self.series}."))):
             return False
         name = _MONTHS[self.month - 1]
         written = rf"{self.year}\W?0?{self.month}(?!\d)|\b{name}\b|(?<!\d){self.month}월"
@@ -129,6 +140,6 @@ def _entries(db: sqlite3.Connection, file: int, noun: str) -> Iterator[tuple[int
         return
     for _, parts in read:
         for first, last, text in parts:
-            lines = text.split("\n") if any_line and text.count("\n") == last - first else [text]
-            if any_line or first == last:
+            lines = text.split("\n") if text.count("\n") == last - first else [text]
+            if any_line or len(lines) <= _RULED:
                 yield from ((at, line.strip(), "") for at, line in enumerate(lines, first) if begins.match(line))

@@ -22,6 +22,7 @@ from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
+from hitl_tui.teams.search.lists import list_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
@@ -42,7 +43,7 @@ _NEAR_IN_FEW, _SURE_IN_FEW = -1.5, -0.2
 """The same where there are few windows: they are read quickly, and few are mistaken for an answer."""
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
-_MOST_FAR = 2
+_MOST_FAR, _LISTS = 2, 3
 _WORTH, _AS_WELL, _ENOUGH = 0.003, 0.4, 3
 """How well a passage answers beside the best one to be shown at all, and in the question's own language to come before
 it; and how many of those there are that need no others after them."""
@@ -115,6 +116,8 @@ class SearchHits:
         foreign: nothing sure was found, and the documents are in another language than the question.
         unsaid: words that say what is asked and that the only passage doesn't have.
         whole: how many of the first passages are a section as a whole, in its order: it tells how to do what is asked.
+        items, items_at: where all of something is asked for, how many items the list has that one of the passages is,
+            and which of them.
     """
 
     passages: tuple[Passage, ...]
@@ -127,6 +130,8 @@ class SearchHits:
     foreign: bool = False
     unsaid: tuple[str, ...] = ()
     whole: int = 0
+    items: int = 0
+    items_at: int = 0
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
@@ -205,7 +210,8 @@ def ask(
     told = _told_whole(db, asked, passages, limit)
     within = {(one.path, one.page, line) for one in told for line in range(one.line, one.end_line + 1)}
     passages = [*told, *(one for one in passages if (one.path, one.page, one.line) not in within)][:limit]
-    return replace(hits, passages=tuple(passages), weak=weak, missing=missing, unsaid=unsaid, whole=len(told))
+    hits = replace(hits, weak=weak, missing=missing, unsaid=unsaid, whole=len(told))
+    return replace(hits, passages=tuple(passages)) if told else _with_list(db, asked, best, passages, hits)
 
 
 def asked_of(db: sqlite3.Connection, question: str, named: Sequence[int]) -> tuple[Asked, dict[str, str]]:
@@ -255,6 +261,26 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
             if fits and (by_steps or _HOW.search(title) or said >= _ALL):
                 told.setdefault(said, pieces)
     return told[max(told)] if told else []
+
+
+def _with_list(
+    db: sqlite3.Connection, asked: Asked, best: Sequence[Window], passages: Sequence[Passage], hits: SearchHits
+) -> SearchHits:
+    """Return what was found, with the list in its first passages that has all of what is asked for."""
+    shown = [window for window in best if any(_overlap(one, window) for one in passages[:_LISTS])]
+    found = list_for(db, asked, shown[:_LISTS])
+    if found is None or len(found[1].text) > WHOLE_CHARS:
+        return replace(hits, passages=tuple(passages))
+    window, one = found
+    whole = Passage(window.path, one.first, one.last, one.page, one.heading, one.text, passages[0].score)
+    rest = [p for p in passages if p.path != window.path or p.line < one.first or p.end_line > one.last]
+    at = int(rest[:1] == passages[:1])
+    return replace(hits, passages=(*rest[:at], whole, *rest[at:]), items=len(one.items), items_at=at)
+
+
+def _overlap(passage: Passage, window: Window) -> bool:
+    begins, ends = window.parts[0][0], window.parts[-1][1]
+    return passage.path == window.path and passage.line <= ends and begins <= passage.end_line
 
 
 def _joined(parts: Sequence[tuple[int, int, str]]) -> str:

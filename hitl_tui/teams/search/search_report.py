@@ -61,6 +61,8 @@ _ENGLISH = {
     "functions": "{count:,} functions",
     "class_definition": "{count:,} class",
     "class_definitions": "{count:,} classes",
+    "item": "{count:,} item",
+    "items": "{count:,} items",
     "line": "{count:,} line",
     "lines": "{count:,} lines",
     "passage": "{count:,} passage",
@@ -112,6 +114,8 @@ _KOREAN = {
     "functions": "함수 {count:,}개",
     "class_definition": "클래스 {count:,}개",
     "class_definitions": "클래스 {count:,}개",
+    "item": "항목 {count:,}개",
+    "items": "항목 {count:,}개",
     "line": "{count:,}줄",
     "lines": "{count:,}줄",
     "passage": "구절 {count:,}개",
@@ -301,8 +305,12 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     leads = {"near": hits.weak, "whole": hits.whole, "best": len(cited) > 1, "unsaid": hits.unsaid, "only": True}
     lead = next(name for name, holds in leads.items() if holds)
     said.append(words[lead].format(words=", ".join(hits.unsaid)))
-    most = WHOLE_CHARS if hits.whole else _ANSWER
-    said += [_shown(found, passage, passage.heading.rpartition(" > ")[2], most) for passage, _ in first]
+    for at, (passage, _) in enumerate(first):
+        listed = bool(hits.items) and at == hits.items_at
+        heading = passage.heading.rpartition(" > ")[2]
+        if listed:
+            heading = f"{heading} ({_count(words, hits.items, 'item')})".strip()
+        said.append(_shown(found, passage, heading, WHOLE_CHARS if hits.whole or listed else _ANSWER))
     return "\n\n".join(said)
 
 
@@ -358,7 +366,8 @@ def _quoted(hits: SearchHits) -> int:
     """Return how many passages the answer quotes: a whole section, or those that are nearly as good as a sure one."""
     if hits.weak or hits.whole:
         return hits.whole or _MOST_QUOTED
-    return sum(passage.score >= _NEARLY * hits.passages[0].score for passage in hits.passages[:_MOST_QUOTED])
+    good = sum(passage.score >= _NEARLY * hits.passages[0].score for passage in hits.passages[:_MOST_QUOTED])
+    return max(good, hits.items_at + 1) if hits.items else good
 
 
 def _shown(found: _Found, passage: Passage, heading: str, most: int) -> str:

@@ -1,0 +1,162 @@
+"""Questions that ask for all of something, or how many there are: the list in a document that has it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+
+from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.teams.search.ranking import Asked, Window, file_title
+from hitl_tui.teams.search.tokens import index_tokens
+
+_NOUN = r"(?!(?:is|was|does|has|this|happens)\b)[\w-]+"
+_ALL = re.compile(
+    r"\bhow many\b|\bnumber of\b|몇\s?(?:개|가지|종|명|곳|군데|단계|번)|개수|가짓수"
+    rf"|\b(?:which|what)\s(?:{_NOUN}\s){{0,3}}?{_NOUN}(?<=s)\b|\b(?:list|name) (?:all|the|every)\b|\bwhat are\b"
+    r"|뭐뭐|무엇무엇|어디어디|누구누구|뭐가\s있|(?:어떤|무슨)\s(?:게|것|\S+[이가]\s?있|\S*들)|종류|목록|나열",
+    re.IGNORECASE,
+)
+"""What asks for all of something, or how many there are."""
+_ITEM = re.compile(r"(\s*)(?:[-*+•·]|\d{1,3}[.)])\s")
+_INDENT = re.compile(r"\s*")
+_FEWEST, _MOST, _SHORT = 2, 60, 100
+"""Items of a list, and characters of a line that is one."""
+_TOLD = 300
+"""Characters of what stands above a list."""
+_ANSWERS, _IN_THE_BEST = 0.75, 0.25
+"""How like a question that is at least, and which part of the question it says, together; and what it counts that the
+list is in the best window."""
+Row = tuple[int, str, list[tuple[int, int, str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """The items of a list, or the sections below a heading.
+
+    Args:
+        page, heading: where it stands.
+        lead: what announces it.
+        items: first and last line of each, and its text.
+    """
+
+    page: int
+    heading: str
+    lead: tuple[int, int, str]
+    items: tuple[tuple[int, int, str], ...]
+
+    @property
+    def first(self) -> int:
+        return self.lead[0]
+
+    @property
+    def last(self) -> int:
+        return self.items[-1][1]
+
+    @property
+    def text(self) -> str:
+        """What announces it, and its items, each in a line."""
+        return "\n".join([self.lead[2].strip(), *(" ".join(text.split()) for _, _, text in self.items)]).strip()
+
+
+def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) -> tuple[Window, List] | None:
+    """Return the list that has all of what a question asks for, in one of some windows; None for other questions.
+
+    Args:
+        db: the store.
+        asked: the question.
+        windows: where the answer may stand, the best first.
+    """
+    if not _ALL.search(asked.text):
+        return None
+    found: list[tuple[Window, List, str]] = []
+    for window in windows:
+        rows = [
+            (page, heading, [(first, last, text) for first, last, text in json.loads(parts)])
+            for page, heading, parts in db.execute(
+                "SELECT page, heading, parts FROM windows JOIN files ON files.id = file WHERE path = ?"
+                " ORDER BY windows.id",
+                (window.path,),
+            )
+        ]
+        begins, ends = window.parts[0][0], window.parts[-1][1]
+        near = [one for one in _bulleted(rows) if one.first <= ends and begins <= one.last]
+        if window is windows[0]:
+            near += [one for one in _sections(rows) if one.heading == window.heading]
+            near += _lines(rows)
+        found += [(window, one, _told(window, one)) for one in near if one.page == window.page]
+    likes = likenesses(asked.text, [told for _, _, told in found])
+    rated = [
+        (like + asked.share(f" {index_tokens(told)} ") + (window is windows[0]) * _IN_THE_BEST, -at)
+        for at, (like, (window, _, told)) in enumerate(zip(likes, found, strict=True))
+    ]
+    rate, at = max(rated, default=(0.0, 0))
+    return found[-at][:2] if rate >= _ANSWERS else None
+
+
+def _told(window: Window, one: List) -> str:
+    return f"{file_title(window.path)} {one.heading.rpartition(' > ')[2]}: {one.lead[2]}"[-_TOLD:]
+
+
+def _bulleted(rows: Sequence[Row]) -> Iterator[List]:
+    """Yield the lists of a file: items of one indentation, each with what is set in below it."""
+    for (page, heading), some in groupby(rows, key=itemgetter(0, 1)):
+        lead: tuple[int, int, str] = (0, 0, "")
+        items: list[tuple[int, int, str]] = []
+        indent = ""
+        for part in (part for *_, parts in some for part in parts):
+            item = _ITEM.match(part[2])
+            space = item[1] if item else _INDENT.match(part[2])[0]  # type: ignore[index]
+            if items and len(space) > len(indent):
+                items[-1] = (items[-1][0], part[1], f"{items[-1][2]}\n{part[2]}")
+                continue
+            if item and (not items or space == indent):
+                items.append(part)
+                indent = space
+                continue
+            yield from _long_enough(page, heading, lead, items)
+            lead, items = part, []
+            if item:
+                lead, items, indent = (0, 0, ""), [part], space
+        yield from _long_enough(page, heading, lead, items)
+
+
+def _long_enough(
+    page: int, heading: str, lead: tuple[int, int, str], items: Sequence[tuple[int, int, str]]
+) -> Iterator[List]:
+    if _FEWEST <= len(items) <= _MOST:
+        first = items[0][0]
+        yield List(page, heading, lead if lead[2] else (first, first, ""), tuple(items))
+
+
+def _sections(rows: Sequence[Row]) -> Iterator[List]:
+    """Yield the headings that stand next below another one, as items."""
+    below: dict[tuple[int, str], dict[str, tuple[int, int]]] = {}
+    for page, heading, parts in rows:
+        names = heading.split(" > ")
+        for depth in range(1, len(names)):
+            children = below.setdefault((page, " > ".join(names[:depth])), {})
+            first, _ = children.get(names[depth], (parts[0][0], 0))
+            children[names[depth]] = (first, parts[-1][1])
+    for (page, heading), children in below.items():
+        items = [(first, last, f"- {name}") for name, (first, last) in children.items()]
+        yield from _long_enough(page, heading, (items[0][0], items[0][0], ""), items)
+
+
+def _lines(rows: Sequence[Row]) -> Iterator[List]:
+    """Yield the lines of a file that has nothing but short lines, hardly one of them a sentence."""
+    page, heading, _ = rows[0]
+    lines = [
+        (at, at, line)
+        for *_, parts in rows
+        for first, last, text in parts
+        for at, line in enumerate(text.split("\n"), first)
+        if text.count("\n") == last - first
+    ]
+    told = sum(len(line) > _SHORT or line.rstrip().endswith((".", ":")) for _, _, line in lines)
+    if 4 * told < len(lines) and not any(heading for _, heading, _ in rows):
+        yield from _long_enough(page, heading, (lines[0][0], lines[0][0], ""), lines)
