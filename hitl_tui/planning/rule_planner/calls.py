@@ -83,7 +83,7 @@ def asked_in(
             calls += _calls_of(clause, named, known, rules)
         elif verdict is not _Verdict.NEGATED:
             deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
-            if deed and revising and _names_step(clause.text, rules):
+            if deed and revising and any(e.search(clause.text) for e in (rules.revise.number, *rules.targets.values())):
                 [call, *_] = fill(clause.text, known[deed], rules)
                 numbered = rules.revise.number.search(clause.text)
                 deed = deed if not numbered and _complete(clause.text, call, rules) else ""
@@ -259,10 +259,6 @@ def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts], rules: Ru
             raise PlanError(Message('No declared command "{}"{}', match["name"], hint))
 
 
-def _names_step(text: str, rules: Rules) -> bool:
-    return any(e.search(text) for e in (rules.revise.number, *rules.targets.values()))
-
-
 # By what it does -----------------------------------------------------------------------------------------------------
 
 
@@ -316,7 +312,9 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         fits = sum(overlaps(g, call.used) for g in given) - len(call.lacks)
         return 4.0 * len(deeds) + matched + len(deeds & rules.lexicon.meant(facts.name)) + 0.5 * fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
-    told = not asking and (matched == total or call.used) and _tells(clause, rules)
+    first = _begun(clause, rules).partition(" ")[0]
+    tells = rules.commands.request.search(clause) or rules.commands.told.fullmatch(first)
+    told = not asking and (matched == total or call.used) and tells
     return matched if told or _complete(clause, call, rules) else 0.0
 
 
@@ -332,12 +330,6 @@ def _complete(clause: str, call: Call, rules: Rules) -> bool:
     used = [overlaps(g.place, call.used) for g in given]
     said = any(used) or any(clause[start].isupper() for start, _ in call.used)
     return said and all(used) and not call.lacks
-
-
-def _tells(clause: str, rules: Rules) -> bool:
-    """Whether a clause tells to do something, whatever that is."""
-    first = rules.commands.lead.sub("", clause.strip(_SIGNS)).partition(" ")[0]
-    return bool(rules.commands.request.search(clause) or rules.commands.told.fullmatch(first))
 
 
 def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
@@ -411,7 +403,8 @@ def _is_deed(clause: str, rules: Rules) -> bool:
     words = WORD.finditer(plain, verb.end() if verb else 0)
     files = [given.place for given in given_in(begun, rules.units) if given.kind == "path"]
     said = takewhile(lambda word: not (verb and word[0] in rules.lexicon.empty), words)
-    thing = any(overlaps(word.span(), files) or _names_thing(word[0], rules) for word in said)
+    nouns = rules.lexicon.nouns
+    thing = any(overlaps(w.span(), files) or rules.lexicon.concepts(rules.lexicon.plain(w[0])) & nouns for w in said)
     # After a Korean object a word that asks tells a request from a statement; an English one begins with its verb.
     named = thing or (put and (not put.start() or rules.commands.request.search(begun, put.end())))
     wanted = _changes(clause, rules)
@@ -423,7 +416,3 @@ def _is_deed(clause: str, rules: Rules) -> bool:
 def _changes(clause: str, rules: Rules) -> frozenset[str]:
     """Return what a clause asks for that is more than to look at something."""
     return requested(clause, rules) - rules.lexicon.looking
-
-
-def _names_thing(word: str, rules: Rules) -> bool:
-    return bool(rules.lexicon.concepts(rules.lexicon.plain(word)) & rules.lexicon.nouns)

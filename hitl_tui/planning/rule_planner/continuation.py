@@ -64,9 +64,12 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         return None
     led, facts = rest != text and not rules.follow.turn.match(text), scene.facts_of(last)
     said = (rules.follow.tail.sub("", rest) or rest).strip()
+    compute = scene.agents.get(rules.steps[Need.COMPUTE].agent)
+    # What can be worked out from its own figures needs nothing that was said before.
+    by_itself = compute is not None and compute.enabled and compute.concern(rest) is Concern.ALONE
     before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query, rules)
     before = query if before in query else before  # one of several questions that were asked at once
-    goes_on = not (alone or _is_sum(rest, scene)) and bool(led or few or rules.follow.case.fullmatch(said))
+    goes_on = not (alone or by_itself) and bool(led or few or rules.follow.case.fullmatch(said))
     whole, replaced = merged(before, said, rules) if goes_on else (rest, False)
     # What is the same question of something else goes on, however much it says by itself.
     goes_on = goes_on and ((led and replaced and not rest.isascii()) or not _stands_alone(rest, rules, led=led))
@@ -95,12 +98,6 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         changes[0] = replace(changes[0], metadata={"remarks": list(notes)})
     said = ". ".join([words.format(id=step_name(last.id), text=cut(scene.text.strip(" \n."), 100)), *notes])
     return Proposed(said, tuple(changes)) if steps else None
-
-
-def _is_sum(text: str, scene: Scene) -> bool:
-    """Whether words can be worked out from their own figures: they need nothing that was said before."""
-    facts = scene.agents.get(scene.rules.steps[Need.COMPUTE].agent)
-    return facts is not None and facts.enabled and facts.concern(text) is Concern.ALONE
 
 
 def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:

@@ -144,13 +144,19 @@ class _Sentence:
         for edit in self.edits:
             names = {step.command for step in edit.steps} - {""}
             for name in names if names.isdisjoint(called) else ():  # else it names what a call is given
-                if self._comes_anew(edit, name):
+                there = self._scene.called(name)
+                skipped = bool(there) and all(todo.status is Status.SKIPPED for todo in there)
+                placed = edit.operation in _PLACED and bool(self.related or self.level)
+                # One more is meant where it is to be added, or placed where each was skipped.
+                if edit.operation is Operation.ADD or (placed and skipped):
                     place = (at + edit.place[0], at + edit.place[1])
                     self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
         new = [call for call in self.calls if not self.waiting(call.command)]
         rest = blanked(self.rest, [(call.start - at, call.end - at) for call in new])
         # "Only …" of what changes a step's input says what the step is to do, and nothing of the others.
-        given = [(call.start - at, call.end - at) for call in self.calls if self._gives(call)]
+        waiting = [(call, todos[0]) for call in self.calls if (todos := self.waiting(call.command))]
+        gives = [call for call, todo in waiting if changed_inputs(call.words, todo, self._scene) is not None]
+        given = [(call.start - at, call.end - at) for call in gives]
         left = (
             edit
             for edit in self.edits
@@ -158,17 +164,6 @@ class _Sentence:
             and not (edit.operation is Operation.ONLY and overlaps(edit.place, given))
         )
         self.left = [replace(e, operation=Operation.ASK) if e.level else e for e in left]
-
-    def _comes_anew(self, edit: Edit, command: str) -> bool:
-        """Return whether one more step of a command is meant: it is to be added, or placed where each was skipped."""
-        there = self._scene.called(command)
-        skipped = bool(there) and all(todo.status is Status.SKIPPED for todo in there)
-        placed = edit.operation in _PLACED and bool(self.related or self.level)
-        return edit.operation is Operation.ADD or (placed and skipped)
-
-    def _gives(self, call: Call) -> bool:
-        waiting = self.waiting(call.command)
-        return bool(waiting) and changed_inputs(call.words, waiting[0], self._scene) is not None
 
     def waiting(self, command: str) -> list[SupervisorTodo]:
         """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
