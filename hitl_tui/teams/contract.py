@@ -357,7 +357,8 @@ class GraphSpec(Protocol):
 
 
 DECLARED_RISK = Message("as hitl.toml declares")
-"""Why a risk is medium, which it is only where that is written."""
+CODE_RISK = Message("runs code of its own, as hitl.toml declares")
+"""Why a risk is medium, which it is only where that is written: of an agent, and of a function or a graph."""
 
 
 class Team(ABC):

@@ -25,7 +25,7 @@ from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
-from hitl_tui.teams.contract import DECLARED_RISK, GO_ON, Team, TeamGraph, TeamSources
+from hitl_tui.teams.contract import CODE_RISK, GO_ON, Team, TeamGraph, TeamSources
 
 if TYPE_CHECKING:
     from hitl_tui.graphs.graph_loader import GraphFacts
@@ -156,7 +156,7 @@ class GraphTeam(Team):
 
     def risk_reason(self, arguments: JsonObject) -> str:
         """Return that a medium risk is declared."""
-        return DECLARED_RISK if self.risk is Risk.MEDIUM else ""
+        return CODE_RISK if self.risk is Risk.MEDIUM else ""
 
     def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what it may execute, as it is now.

@@ -144,7 +144,7 @@ _COMMON = frozenset(
     {
         *(mark("service"), mark("days"), mark("hours"), mark("count"), mark("amount"), mark("date"), mark("name")),
         *(mark("request"), mark("action"), mark("to"), mark("subject"), mark("text"), mark("body"), mark("message")),
-        *(mark("file"), mark("folder"), mark("user"), mark("reason"), mark("price"), mark("id")),
+        *(mark("file"), mark("folder"), mark("user"), mark("reason"), mark("price"), mark("id"), mark("at_most")),
     }
 )
 """Names that parameters and fields of others often have."""

@@ -24,7 +24,6 @@ from hitl_tui.teams.command.listed_files import listed_files
 from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.contract import (
     BRIEF,
-    DECLARED_RISK,
     Block,
     Brief,
     OutputPreview,
@@ -226,8 +225,11 @@ class CommandTeam(Team):
         return declared.risk if declared else Risk.HIGH
 
     def risk_reason(self, arguments: JsonObject) -> str:
-        """Return that a medium risk is declared."""
-        return DECLARED_RISK if self.risk_of(arguments) is Risk.MEDIUM else ""
+        """Return what a command of declared medium risk runs."""
+        declared = self.commands.get(str(arguments.get("command")))
+        if declared is None or declared.risk is not Risk.MEDIUM:
+            return ""
+        return Message("runs {}, as hitl.toml declares", Path(declared.run[0]).name)
 
     def retries_of(self, arguments: JsonObject) -> int:
         """Return how often a command is declared to be tried again."""

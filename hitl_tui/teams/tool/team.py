@@ -28,7 +28,7 @@ from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.arguments import exact_arguments, fields_of, given_in
 from hitl_tui.teams.bounded_output import NOTES
 from hitl_tui.teams.contract import (
-    DECLARED_RISK,
+    CODE_RISK,
     Team,
     TeamContext,
     TeamGraph,
@@ -214,7 +214,7 @@ class ToolTeam(Team):
 
     def risk_reason(self, arguments: JsonObject) -> str:
         """Return that a medium risk is declared."""
-        return DECLARED_RISK if self.risk is Risk.MEDIUM else ""
+        return CODE_RISK if self.risk is Risk.MEDIUM else ""
 
     def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what a call may execute, as it is now: with high risk all files of the workspace.
