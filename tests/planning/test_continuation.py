@@ -97,7 +97,7 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
         (
             "How long do we keep backups of the server?",
             "how do I restore one?",
-            "How long do we keep backups of the server how do I restore one",
+            "backups server: how do I restore one?",
         ),
         ("회의실 예약은 며칠 전까지 해야 해?", "그럼 강당은?", "강당 예약은 며칠 전까지 해야 해?"),
         ("회의실 예약은 며칠 전까지 해야 해?", "최대 몇 명까지?", "회의실 예약: 최대 몇 명까지?"),

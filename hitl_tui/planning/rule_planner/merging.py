@@ -115,7 +115,8 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
         return before, False
     head, gap, last = now.rpartition(" ")
     bare, named = head + gap + rules.lexicon.bare(last), named_in(now, rules)
-    if asks(said, rules) and any(one.kind != "which" for one in named):
+    means = rules.follow.means.search(said) and not said.lower().startswith(("why", "왜"))
+    if asks(said, rules) and (means or any(one.kind != "which" for one in named)):
         return _asked_anew(before, said, rules)
     kinds = [one.kind for one in named if one.kind]
     by, runs = (role["by"] or "").lower() if role else "", _runs(now, named)
@@ -139,7 +140,8 @@ def _asked_anew(before: str, said: str, rules: Rules) -> tuple[str, bool]:
         other, found = _replaced(whole, one, _LIKELY, one.text, rules)
         left &= {part.text for part in named_in(other, rules)} - {one.text}
         whole, every = other, every and found
-    if every and _question_words(said, rules) <= _question_words(before, rules):
+    words = _question_words(said, rules)
+    if every and words and words <= _question_words(before, rules):
         return whole, True
     about = " ".join(part.text for part in named_in(before, rules) if part.text in left)
     return f"{about}: {said}?" if about else said, False
