@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
@@ -27,8 +27,8 @@ _SAYS = 0.3
 """How telling a word has to be to name what a question is about."""
 _LIKE, _LIKELY, _SURE = 0.45, 0.65, 1.2
 """How like something has to be to what is only named, to what is asked of it anew, and to what says more."""
-_MOST = 4
-"""Words side by side that others stand for together."""
+_MOST, _HELD = 4, 400
+"""Words side by side that others stand for together, and places of a question that they may stand for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
     """
     by = part.by[0]
     adds = not part.kind and by not in ("", "for", "of", "about")  # which stands beside what has no such word itself
-    held = [one for one in _parts(before, rules) if one.text != part.text and (one.by[0] or not adds)]
+    held = [one for one in islice(_parts(before, rules), _HELD) if one.text != part.text and (one.by[0] or not adds)]
     likes = likenesses(part.text, [one.text for one in held]) if held else []
     rated = {one: one.likeness(part, like, 0.4 * least) for one, like in zip(held, likes, strict=True)}
     best = [one for one, score in rated.items() if least <= score == max(rated.values())]
