@@ -107,7 +107,7 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
         led: something leads over to them, so that they have to be a whole sentence.
     """
     named = [part for part in named_in(text, rules) if not part.kind or part.kind.startswith(("code", "place"))]
-    named = [part for part in named if part.text.isascii() or not rules.follow.wanted.search(text[: part.place[0]])]
+    named = [part for part in named if not rules.follow.wanted.search(text[: part.place[0]])]
     whole = not led or rules.follow.auxiliary.search(text) or len(named) > 1
     return bool(asks(text, rules) and named and whole) and not rules.follow.means.search(text)
 

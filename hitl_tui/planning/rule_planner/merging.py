@@ -160,7 +160,12 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
         said: the words with their preposition.
     """
     by = part.by[0]
-    adds = not part.kind and by not in ("", "for", "of", "about")  # which stands beside what has no such word itself
+    adds = part.kind in ("", "place", "when") and by not in (
+        "",
+        "for",
+        "of",
+        "about",
+    )  # which stands beside what has no such word itself
     held = [one for one in islice(_parts(before, rules), _HELD) if one.text != part.text and (one.by[0] or not adds)]
     likes = likenesses(part.text, [one.text for one in held]) if held else []
     rated = {one: one.likeness(part, like, 0.4 * least) for one, like in zip(held, likes, strict=True)}
@@ -217,12 +222,14 @@ def named_in(text: str, rules: Rules) -> list[Part]:
         if (same := next((one for one in found if one.place[0] == start), None)) and "number" in same.kind:
             found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind, rules)  # "2급"
         end += 2 * (_LETTER.match(text, end) is not None)
-        names = term_of(word, rules) and not rules.follow.verbal.search(match[0]) and says(word) >= _SAYS
+        kind = "place" if rules.follow.place.fullmatch(word) else "when" if rules.follow.when.fullmatch(word) else ""
+        named = kind or (term_of(word, rules) and says(word) >= _SAYS)
+        names = named and not rules.follow.verbal.search(match[0])
         tells = text[:start].strip() and rules.follow.predicate.match(text, start)
         verbal = tells or is_past(word) or is_question_word(word)
         if names and not verbal and not overlaps((start, end), [*brackets, *(one.place for one in found)]):
             which = match[0] == word and rules.follow.which.match(text, max(start, end - 2)) is not None
-            kind = "place" if rules.follow.place.fullmatch(word) else "which" if which else ""
+            kind = kind or ("which" if which else "")
             found.append(_part(text, (start, end), kind, rules, match.group()[len(word) :]))
     return sorted(found, key=lambda one: one.place)
 
@@ -245,7 +252,7 @@ def _groups(text: str, named: Sequence[Part]) -> Iterator[list[Part]]:
     group = [*named[:1]]
     for one, other in pairwise(named):
         cases = one.text.isascii() and other.text.isascii() and not (one.kind or other.kind)
-        apart = one.particle or "which" in (one.kind, other.kind)
+        apart = one.particle != "" or not {"when", "which"}.isdisjoint((one.kind, other.kind))
         apart = apart or (cases and one.text[0].isupper() != other.text[0].isupper())
         if apart or not _SIDE_BY_SIDE.fullmatch(text[one.place[1] : other.place[0]]):
             yield group
