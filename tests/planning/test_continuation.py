@@ -127,6 +127,11 @@ def test_what_is_left_out_comes_from_the_last_question(query: str, text: str, as
     )
 
 
+def test_a_short_question_for_yes_or_no_is_looked_for_near_the_answer_before() -> None:
+    [todo] = further("When does the pool open?", "Are dogs allowed?")
+    assert (todo["arguments"]["query"], todo["dependencies"]) == ("Are dogs allowed?", ["todo_001"])
+
+
 def test_an_analysis_goes_on_from_the_last_analysis() -> None:
     search, analysis = further("What is the average rent in Seoul in 1958?", "and for 1959?")
     assert search["dependencies"] == ["todo_002"]

@@ -86,7 +86,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         notes = remarks(Asked(()), wanted, (), rules)
     known = [stem(term) for term in terms_of(before, rules)]
     shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
-    near = goes_on or led or shares or refers(text)
+    near = goes_on or led or shares or refers(text) or (few and rules.follow.auxiliary.match(rest))
     once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
     first = tuple(dict.fromkeys((*(once if once[1:] else ()), last.id)))
     first = first if last.status is Status.COMPLETED and near else ()
