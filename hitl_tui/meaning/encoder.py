@@ -39,6 +39,9 @@ _WORDS = 200_000
 """Words of which the pieces are kept."""
 _LONGEST_WORD = 60
 _PARTS = 512
+_AKIN = 8
+"""Names that a word is compared with by both encoders."""
+_HANGUL = re.compile("[가-힣]")
 _SCALE = 127 * 4
 """What a part of a sketch is multiplied by to fit in a byte: hardly one is above a quarter."""
 _ROWS = 20_000
@@ -55,6 +58,16 @@ def answering(question: str, passages: Sequence[str]) -> list[float]:
     """Return how well each passage answers a question, higher is better; empty where this can't be told here."""
     said = _ENCODER.ask("answering", question=_storable(question), texts=[_storable(p[:_PASSAGE]) for p in passages])
     return [float(one) for one in said]
+
+
+def akin(words: Sequence[str], names: Sequence[str]) -> list[dict[int, tuple[float, float | None]]]:
+    """Return for each word how alike the nearest of some names are, by their places; empty where no encoder can run.
+
+    Both encoders tell, the thorough one beyond what it says of any two words; None where it can't run.
+    """
+    asked = {"words": [_storable(one) for one in words], "names": [_storable(one[:COMPARED]) for one in names]}
+    said = _ENCODER.ask("akin", **asked) if words and names else []
+    return [{int(at): (quick, thorough) for at, quick, thorough in one} for one in said] or [{} for _ in words]
 
 
 def sketches(texts: Sequence[str]) -> list[bytes]:
@@ -172,6 +185,7 @@ class Models:
         self._known: dict[object, Any] = {}
         self._pieces: dict[str, list[int]] = {}
         self._map: Any = None
+        self._usual: Any = None
 
     def alike(self, question: Sequence[str], texts: Sequence[str]) -> list[float]:
         rows = self._remembered("quick", [*question, *texts], self.quick.encode)
@@ -179,12 +193,40 @@ class Models:
         return [max(float(row @ one) for one in asked) for row in rows[len(question) :]]
 
     def answering(self, question: str, texts: Sequence[str]) -> list[float]:
-        if self._thorough is None:
-            self._thorough = _thorough()
+        self._load_thorough()
         if not self._thorough:
             return []
         (asked,) = self._remembered("question", [question], self._thorough.query)
         return [float(row @ asked) for row in self._remembered("passage", texts, self._thorough.passage)]
+
+    def akin(self, words: Sequence[str], names: Sequence[str]) -> list[list[tuple[int, float, float | None]]]:
+        quick = self._np.array(self._remembered("quick", [*words, *names], self.quick.encode))
+        likes = quick[: len(words)] @ quick[len(words) :].T
+        nearest = [[int(at) for at in self._np.argsort(-row, kind="stable")[:_AKIN]] for row in likes]
+        self._load_thorough()
+        if not self._thorough:
+            return [[(at, float(likes[n][at]), None) for at in some] for n, some in enumerate(nearest)]
+        wanted = list(dict.fromkeys([*words, *(names[at] for some in nearest for at in some)]))
+        known = dict(zip(wanted, self._remembered("word", wanted, self._apart), strict=True))
+        return [
+            [(at, float(likes[n][at]), float(known[words[n]] @ known[names[at]])) for at in some]
+            for n, some in enumerate(nearest)
+        ]
+
+    def _apart(self, words: list[str]) -> Any:
+        """Return what the thorough encoder makes of words, less what all words of their script have in common."""
+        np = self._np
+        if self._usual is None:
+            with resources.files("hitl_tui.meaning").joinpath("usual_words.npy").open("rb") as file:
+                self._usual = np.load(file).astype("f4")
+        rows = np.asarray(self._thorough.passage(words), dtype="f4")
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        rows -= self._usual[[1 if _HANGUL.search(word) else 0 for word in words]]
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def _load_thorough(self) -> None:
+        if self._thorough is None:
+            self._thorough = _thorough()
 
     def sketches(self, texts: Sequence[str]) -> list[str]:
         if self._map is None:

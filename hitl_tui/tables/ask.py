@@ -23,7 +23,7 @@ _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if 
 _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)
 """Names a table; what ends in `.json` is mostly none."""
 _MAX_TABLES = 200
-_COMPARED = 2
+_COMPARED = 6
 """Tables whose columns are compared in meaning with what is left of a question."""
 _TOTAL_OF, _ABOUT, _MOST_YEARS = 6, 0.015, 0.8
 """Values of which one may be the total of the others, how far it may be from that, and in which part of the years."""

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 
-from hitl_tui.meaning.encoder import likenesses
-from hitl_tui.meaning.frequencies import frequencies, telling
+from hitl_tui.meaning.frequencies import telling
+from hitl_tui.tables.meant import Meaning, meanings
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.words import (
     Token,
@@ -31,23 +31,18 @@ _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 _STRANGE = 0.5
 """How much a longer word says at least that may be one."""
-_HANGUL = re.compile("[가-힣]")
 _TOPIC = re.compile("[은는을를]$")
-ALIKE, APART = 0.63, 0.1
-"""How near in meaning a word and a name have to be, and by how much nearer than the next."""
+_MAY_MEAN, _SECOND, _CLEARLY = 0.15, 0.5, 0.4
+"""How likely a word has to mean something to stand for it, beside what is likelier, and to stand for it clearly."""
+_MEANT, _MEANT_LOOSELY = 0.75, 0.5
+"""How likely it is then a column's name."""
 NAMES = frozenset(("name", "title", "model", "place", "이름"))
 """Words of columns that say what a row is called."""
 _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
-ALIKE_VALUE, ALIKE_APART = 0.5, 0.78
-"""How near a word and a value have to be, and the nearer the less apart from the next."""
-_CLEAR = 0.25
-_FEW_VALUES = 40
-"""Values of a column that words may mean: of many, some are near to anything."""
 _ASKING = frozenset(("what", "which", "how", "why"))
-_COMPARED = 60
 _indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
 
 
@@ -105,7 +100,8 @@ class Links:
         columns: per token, likeness by column.
         values: the value links, longest first.
         guessed: what was read as something spelt nearly so, or that means nearly so.
-        meant: tokens that stand for a column by what they mean alone, and don't for another that isn't far from it.
+        meant: tokens that stand for something by what they mean alone, and may mean something else.
+        related: how likely tokens mean anything of the table, of those that no letters link to it.
     """
 
     table: Table
@@ -114,6 +110,7 @@ class Links:
     values: list[ValueLink] = field(default_factory=list)
     guessed: dict[int, str] = field(default_factory=dict)
     meant: set[int] = field(default_factory=set)
+    related: dict[int, float] = field(default_factory=dict)
 
 
 def links(
@@ -158,6 +155,7 @@ def links(
         for first in range(max(0, last - 4), last + 1):
             made.values += _wholes(question, first, last, index, taken, made)
     covered = {n for link in made.values for n in range(link.first, link.last + 1)}
+    strange: dict[int, Token] = {}
     for n, token in enumerate(question):
         if (
             n not in covered
@@ -177,9 +175,15 @@ def links(
             or n in covered
         )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
+            strange[n] = token
+    mean = {n: token for n, token in strange.items() if not is_past(token.text)} if by_meaning else {}
+    meant = meanings(mean, table) if mean else {}
+    made.related = {n: sum(one.likely for one in some) for n, some in meant.items()}
+    for n, token in strange.items():
+        if max((one.likely for one in meant.get(n, ())), default=0.0) < _CLEARLY:
             _guess(token, n, index, made)
-            if by_meaning and n not in made.guessed:
-                _mean(token, n, made, named=named)
+        if n not in made.guessed and n not in made.named:
+            _mean(token, n, made, meant.get(n, ()), named=named)
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
 
@@ -314,62 +318,26 @@ def _tells_rows(column: Column | None) -> bool:
     return column is not None and column.distinct >= 0.9 * max(1, column.filled)
 
 
-def _mean(token: Token, n: int, made: Links, *, named: bool) -> None:
-    """Link a word that stands for nothing to the column, the table or the value that is nearest to it in meaning.
+def _mean(token: Token, n: int, made: Links, meant: Sequence[Meaning], *, named: bool) -> None:
+    """Link a word that stands for nothing to the columns, the table or the value that it may mean.
 
-    A value is one in other letters: of the same language it would be written as it is. A table that is named already
-    is meant by no other word.
+    A table that is named already is meant by no other word.
     """
-    names, bare = names_of(made.table), bare_form(token)
-    names = {name: column for name, column in names.items() if column or not named}
-    if not names or not bare or is_past(token.text):
-        return
-    like = dict(zip(names, likenesses(bare, list(names)), strict=True))
-    words = list(dict.fromkeys(word for name in names for word in name.split() if len(word) > 2))
-    parts = dict(zip(words, likenesses(bare, words), strict=True)) if words else {}
-    near, apart, best = _nearest(like)
-    if near >= ALIKE and apart >= APART:
-        if column := names[best]:
-            made.columns[n][column] = 0.75
-            made.guessed[n] = column
-            if apart < _CLEAR or bare.isascii() == best.isascii():
-                made.meant.add(n)
+    best = max((one.likely for one in meant), default=0.0)
+    for one in meant:
+        name = one.name
+        if one.likely < max(_MAY_MEAN, _SECOND * best) or (name.kind == "table" and named):
+            continue
+        if name.kind == "table":
+            made.named[n] = one.likely
+        elif name.kind == "value":
+            made.values.append(ValueLink(n, n, name.column, (name.text,), True))
+            made.guessed[n] = name.text
         else:
-            made.named[n] = near
-        return
-    part, apart, word = _nearest(parts)
-    if part >= ALIKE and apart >= _CLEAR and bare.isascii() != word.isascii():  # one that several names begin with
-        called = [column for name, column in names.items() if column and word in name.split()]
-        made.columns[n] |= dict.fromkeys(called, 0.75)
-        made.guessed[n] = word
-        return
-    small = (c for c in made.table.columns if c.kind == "text" and 1 < c.distinct <= _FEW_VALUES)
-    korean = _HANGUL.search(bare) is None
-    values = {v: c.name for c in small for v in c.items or c.values if (_HANGUL.search(v) is not None) == korean}
-    near, apart, best = _nearest(like | dict(zip(values, likenesses(bare, list(values)), strict=True)))
-    if best in values and near >= ALIKE_VALUE and near + 2 * apart >= ALIKE_APART:
-        made.values.append(ValueLink(n, n, values[best], (best,), True))
-        made.guessed[n] = best
-
-
-def _nearest(like: Mapping[str, float]) -> tuple[float, float, str]:
-    """Return how near the nearest text is, by how much nearer than the next one, and the text."""
-    (near, best), *others = sorted(((rate, text) for text, rate in like.items()), reverse=True) or [(0.0, "")]
-    return near, near - max((rate for rate, _ in others), default=0.0), best
-
-
-def names_of(table: Table) -> dict[str, str]:
-    """Return what a table and its columns are called, in words; each with the column, the table with none."""
-    names = {" ".join(words_of(c.name)): c.name for c in table.columns[:_COMPARED] if words_of(c.name)}
-    return {" ".join(words_of(table.stem)): ""} | names
-
-
-def bare_form(token: Token) -> str:
-    """Return a word as it is compared in meaning: a Korean one without particles."""
-    if token.text.isascii():
-        return token.forms[0]
-    forms = [form for form in token.forms if len(form) > 1]
-    return next((form for form in forms if form in frequencies("ko")), min(forms, key=len, default=""))
+            made.columns[n][name.column] = _MEANT if one.likely >= _CLEARLY else _MEANT_LOOSELY
+            made.guessed.setdefault(n, name.column)
+            if best < _CLEARLY or name.text.isascii() == token.text.isascii():
+                made.meant.add(n)  # a word of the same language would be the column's own
 
 
 def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:

@@ -19,7 +19,7 @@ from hitl_tui.tables.words import (
 
 _MEANT, _MEANT_APART = 0.3, 0.1
 """How near in meaning a question has to be to a column of figures, and by how much nearer than to the next."""
-_ALIKE = 0.45
+_ALIKE = 0.3
 """From where on what is counted is near to what a table is of."""
 MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
 _COUNTED_IN = frozenset(
@@ -168,7 +168,7 @@ class Measures:
         rows = {n for n, likely in self.q.links.named.items() if likely >= 0.9}
         known = any(n in rows or self.q.links.columns[n] for n in self.q.counted_nouns)
         known |= any(v.first <= n <= v.last for n in self.q.counted_nouns for v in self.q.links.values)
-        near = any(self.q.near.get(n, 0.0) >= _ALIKE for n in self.q.counted_nouns)
+        near = any(self.q.links.related.get(n, 0.0) >= _ALIKE for n in self.q.counted_nouns)
         figures = [c for c in self.q.figures() if c.whole and c.low >= 0]
         return figures[0].name if near and rows and not known and len(figures) == 1 else ""
 

@@ -32,8 +32,8 @@ SECOND = re.compile(rf",?\s+and\s+(?={ASKING})|,?\s+그리고\s+|(?<=[가-힣])[
 _BOUNDS = ("lt", "le", "gt", "ge")
 _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
 """What compares, whatever stands beside it: "over" and "after" may not."""
-_FAR_APART, _NEAR_BY, _MOST_NEAR = 0.35, 0.3, 0.8
-"""From where on a word is near to what a table is of, how much nearer means it, and how much of it is said so."""
+_MOST_NEAR = 0.8
+"""How much of a word is said where it surely means something of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ class Rating:
                 counted = any(0 <= token.start - end <= 1 for _, end in self.q.operations.get("count", ()))
                 narrowed = reading.query.filters or reading.query.order  # of all rows, it may be what would limit them
                 if narrowed and not counted and not token.text[0].isupper():
-                    says *= 1 - min(_MOST_NEAR, max(0.0, (self.q.near.get(n, 0.0) - _FAR_APART) / _NEAR_BY))
+                    says *= 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
                 unknown.append(token.text.strip())
                 strange = max(strange, says)
                 weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
@@ -228,12 +228,13 @@ class Rating:
         mine = self.q.said.get(query.measure)
         if mine is None or not mine.tokens <= self.q.links.meant:
             return False
+        # A word of the same language would have been the column's own, and any figure is near to an amount.
+        if self.q.korean == bool(re.search("[가-힣]", query.measure)):
+            return True
         summed = query.aggregate == "sum"
         if self.q.named:
             return summed and all(self.q.is_time(one.column) for one in query.filters)
-        # A word of the same language would have been the column's own, and any figure is near to an amount.
-        same = self.q.korean == bool(re.search("[가-힣]", query.measure))
-        return summed or same or key_of(self.q.column(query.measure).bare_name) in TOTALS
+        return summed or key_of(self.q.column(query.measure).bare_name) in TOTALS
 
     def _undecided(self, query: TableQuery) -> bool:
         """Whether the same words call another column of figures just as well: "subs" of sub due and sub received."""

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.links import Links, bare_form, forms_of, label_of, links, names_of
+from hitl_tui.tables.links import Links, forms_of, label_of, links
 from hitl_tui.tables.moments import QUARTER
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
 from hitl_tui.tables.query import Filter, TableQuery
@@ -372,17 +371,6 @@ class Spoken:
             for c in numbers
             if (NUMBER_OF.match(c.name) or not set(words_of(c.name)) & IDS) and not re.fullmatch(r"column\d+", c.name)
         ]
-
-    @cached_property
-    def near(self) -> dict[int, float]:
-        """How near words are in meaning to what the table, or a column of it, is called."""
-        if not self.by_meaning:
-            return {}
-        names = list(names_of(self.table))
-        words = {
-            n: bare_form(token) for n, token in enumerate(self.tokens) if token.kind == "word" and not token.filler
-        }
-        return {n: max(likenesses(word, names), default=0.0) for n, word in words.items() if word}
 
     @cached_property
     def lasting(self) -> bool:
