@@ -10,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.tables.choice import OF_TABLE
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.mapping import Reader, halves
@@ -136,7 +137,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         files: the tables of the workspace.
         before: the query that the question goes on from.
     """
-    file, absent = _named(question, files)
+    file, absent = named_file(question, files)
     known = profiles([file] if file else () if absent else files)
     if absent:
         return Answer(why="absent", named=absent, files=tuple(one.path for one in files))
@@ -184,6 +185,24 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         )
     whole = bool(versions) and _EVERY.search(question) is not None and best.query.shape != "change"
     return Answer(best, unread=known.unread, versions=versions, whole=whole)
+
+
+def candidates(question: str, tables: Sequence[Table], *, named: bool) -> list[Mapped]:
+    """Return the queries that a question may be of some tables: the best of each table."""
+    subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
+
+    def read_of(table: Table, *, by_meaning: bool) -> list[Mapped]:
+        subject = subjects.get(table.name, 0.0)
+        found = Reader(question, table, named, by_meaning=by_meaning).read()[:OF_TABLE]
+        return [replace(one, score=one.score + subject, subject=subject) for one in found]
+
+    of_tables = {table.name: read_of(table, by_meaning=False) for table in tables}
+    nearest = sorted(tables, key=lambda table: -of_tables[table.name][0].score)[:_COMPARED]
+    for table in nearest:
+        if of_tables[table.name][0].unknown:
+            both = {one.query: one for one in (*of_tables[table.name], *read_of(table, by_meaning=True))}
+            of_tables[table.name] = list(both.values())
+    return [one for some in of_tables.values() for one in some]
 
 
 def _subjects(question: str, tables: Sequence[Table]) -> dict[str, float]:
@@ -482,7 +501,7 @@ def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:
     ]
 
 
-def _named(question: str, files: Sequence[TableFile]) -> tuple[TableFile | None, str]:
+def named_file(question: str, files: Sequence[TableFile]) -> tuple[TableFile | None, str]:
     """Return the file that a question names, or the name of one that isn't there."""
     said = question.casefold()
     for wanted in (lambda f: f.path, lambda f: PurePosixPath(f.path).name):

@@ -136,7 +136,7 @@ class Filters:
         if link.whole:
             return False
         whole = any(one.whole and one.column == link.column for one in self.q.links.values)
-        return whole or (self.q.superlative and self.q.tokens[link.first].text.islower())
+        return whole or (self.q.superlative and not self.q.tokens[link.first].text[0].isupper())
 
     def _negated(self, one: Filter) -> Filter:
         at = self.q.text.find(one.said.split()[0])

@@ -73,6 +73,8 @@ class Groups:
             unlikely = one.likely < (LOOSE if asked else LIKELY)
             if name == measure or name in taken or unlikely or many or self.q.is_paired(name):
                 continue
+            if measure and column.kind == "number" and one.tokens <= self.q.said[measure].tokens:
+                continue  # the words name the figure
             if column.kind == "number" and not column.years and not asked:
                 continue
             before = (

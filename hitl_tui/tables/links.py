@@ -101,6 +101,7 @@ class Links:
         values: the value links, longest first.
         guessed: what was read as something spelt nearly so, or that means nearly so.
         meant: tokens that stand for something by what they mean alone, and may mean something else.
+        likely: how likely tokens mean what they were taken for by what they mean.
         related: how likely tokens mean anything of the table, of those that no letters link to it.
     """
 
@@ -111,6 +112,7 @@ class Links:
     guessed: dict[int, str] = field(default_factory=dict)
     meant: set[int] = field(default_factory=set)
     related: dict[int, float] = field(default_factory=dict)
+    likely: dict[int, float] = field(default_factory=dict)
 
 
 def links(
@@ -328,6 +330,7 @@ def _mean(token: Token, n: int, made: Links, meant: Sequence[Meaning], *, named:
         name = one.name
         if one.likely < max(_MAY_MEAN, _SECOND * best) or (name.kind == "table" and named):
             continue
+        made.likely.setdefault(n, one.likely)
         if name.kind == "table":
             made.named[n] = one.likely
         elif name.kind == "value":

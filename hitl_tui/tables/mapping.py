@@ -204,12 +204,13 @@ class Reader:
             yield self.q.reading(query, used, "change", "how_much", "sum")
         default = "" if measure else self.measures.quantity() or self.measures.default_measure()
         figure = measure or default
-        for column, part, ends, rest in self._ends(base.filters) if figure else ():
+        apart = [*self._ends(base.filters), *self._flagged(base.filters)] if figure else []
+        for column, part, ends, rest in apart:
             query = replace(
                 base, shape="change", aggregate=self.measures.figure_of(figure), measure=figure, group=column,
                 part=part, filters=rest, ends=ends,
             )  # fmt: skip
-            done = ("change", "share", self.q.aggregate, "how_much")
+            done = ("change", "share", self.q.aggregate, "how_much", "negation")
             yield self.q.reading(query, used, *done, assumes=0.3 * bool(default and not self.measures.quantity()))
 
     def _ends(
@@ -236,6 +237,16 @@ class Reader:
                 yield one.column, "month", tuple(sorted(set(values), key=float)), rest
             elif one.op == "is" and len(values) == 2 and not time:
                 yield one.column, "", values, rest
+
+    def _flagged(
+        self, filters: tuple[Filter, ...]
+    ) -> Iterator[tuple[str, str, tuple[str | float, ...], tuple[Filter, ...]]]:
+        """Yield the columns of yes and no that are named, from no to yes: those promoted and those who weren't."""
+        for name, one in self.q.said.items():
+            yes = self.q.flag(name) if one.likely >= LIKELY else None
+            if yes and name not in {other.column for other in filters}:
+                no = (0.0,) if self.q.column(name).kind == "number" else self.q.column(name).values
+                yield name, "", (next(value for value in no if value not in yes.values), yes.values[0]), filters
 
     def _shares(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which part of the rows, or of a sum, some of them are: those named last, or those that are so."""
@@ -367,6 +378,7 @@ class Reader:
             before = replace(before, shape="figure", group="", part="", order="", limit=0, filters=())
         for values, tokens_of_values, fit in self.filters.value_readings():
             measures = self.q.columns(("number",), tokens_of_values, {one.column for one in values}, LOOSE)
+            measures = [n for n in measures if self.q.said[n].tokens - tokens_of_values]  # "and Asda?" is no `asda_gap`
             measures = [name for name in measures if not self.q.table.numbers_rows(name)][:CHOICES]
             for measure in (*measures, ""):
                 numbers, tokens_of_numbers = self.filters.number_filters(tokens_of_values, measure or before.measure)

@@ -21,6 +21,8 @@ _MEANT, _MEANT_APART = 0.3, 0.1
 """How near in meaning a question has to be to a column of figures, and by how much nearer than to the next."""
 _ALIKE = 0.3
 """From where on what is counted is near to what a table is of."""
+_ANY_FIGURE = frozenset(("value", "values", "obsvalue", "figure", "값", "수치"))
+"""What the only figure of a table is called that holds figures of several kinds."""
 MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
 _COUNTED_IN = frozenset(
     ("명", "개", "건", "대", "곳", "채", "마리", "권", "회", "가구", "세대", "persons", "people", "count")
@@ -164,13 +166,24 @@ class Measures:
 
     @cached_property
     def of_others(self) -> str:
-        """The one figure of a table whose rows the question names, where what is counted is near, but isn't these."""
+        """The figure of a table whose rows the question names, or limits by what it counts, where it counts others.
+
+        It is the only one, or called a total: "how many people" of lifeboats.
+        """
+        nouns = self.q.counted_nouns
+        values = any(v.whole and v.first <= n <= v.last for n in nouns for v in self.q.links.values)
+        only = self.q.figures()
+        if values and len(only) == 1 and key_of(only[0].name) in _ANY_FIGURE:
+            return only[0].name  # the table is long: what a figure is of is a value
+        figures = [c for c in only if c.whole and c.low >= 0]
+        total = [c for c in figures if key_of(c.bare_name) in TOTALS] if len(figures) > 1 else figures
+        if len(total) != 1:
+            return ""
         rows = {n for n, likely in self.q.links.named.items() if likely >= 0.9}
-        known = any(n in rows or self.q.links.columns[n] for n in self.q.counted_nouns)
-        known |= any(v.first <= n <= v.last for n in self.q.counted_nouns for v in self.q.links.values)
-        near = any(self.q.links.related.get(n, 0.0) >= _ALIKE for n in self.q.counted_nouns)
-        figures = [c for c in self.q.figures() if c.whole and c.low >= 0]
-        return figures[0].name if near and rows and not known and len(figures) == 1 else ""
+        known = any(n in rows or self.q.links.columns[n] for n in nouns) or values
+        people = any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in nouns)
+        near = people or any(self.q.links.related.get(n, 0.0) >= _ALIKE for n in nouns)
+        return total[0].name if near and rows and not known else ""
 
     def limits_another(self, figure: str) -> bool:
         """Whether a column of yes and no is named beside another figure: "the average wage of union members"."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import log
 
 from hitl_tui.tables.groups import Groups
 from hitl_tui.tables.measures import Measures
@@ -59,6 +60,10 @@ class Mapped:
         looks_up: it asks what a row has that the question names, or of whom rows are.
         beside: what has most or least where rows of one name are added up, or where they aren't.
         exact, near: the tokens that are the names of its columns, and that only stand for them.
+        left: how much of the question it leaves out.
+        doubted: how unlikely it is that words mean what they were taken for.
+        subject: how near the whole question is to what the table is of.
+        weight: what it weighs beside other queries; see `choice.py`.
     """
 
     query: TableQuery
@@ -80,6 +85,10 @@ class Mapped:
     beside: TableQuery | None = None
     exact: frozenset[int] = frozenset()
     near: frozenset[int] = frozenset()
+    left: float = 0.0
+    doubted: float = 0.0
+    subject: float = 0.0
+    weight: float = 0.0
 
     @property
     def sure(self) -> bool:
@@ -166,6 +175,7 @@ class Rating:
             (n, word) for n, word in self.q.links.guessed.items() if n in reading.used or n in self.q.links.named
         )
         guessed = tuple((self.q.tokens[n].text, word) for n, word in read)
+        doubted = sum(-log(self.q.links.likely.get(n, 0.5)) for n, _ in read)
         if (
             self.q.by_meaning
             and reading.query.measure not in ("", *self.q.said)
@@ -191,7 +201,7 @@ class Rating:
         return Mapped(
             reading.query, self.q.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
             bool(self.q.operations), self.q.named, reading.assumes,
-            strange, undone, looks_up, reading.beside, exact, called - exact,
+            strange, undone, looks_up, reading.beside, exact, called - exact, left, doubted,
         )  # fmt: skip
 
     def _contain_several(self, reading: Reading) -> bool:

@@ -18,6 +18,8 @@ from hitl_tui.teams.contract import Block, Brief, Citation
 from hitl_tui.teams.number_format import is_exact, korean_places, money, number, percent
 
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
+_WRITTEN_OUT = 10**18
+"""From where on a figure is written with an exponent."""
 SHOWN_ROWS = 15
 _NAMES = 30
 _VALUES = 6
@@ -298,7 +300,7 @@ def figure(value: float, least: int = 0) -> str:
         least: decimals that are kept in any case.
     """
     exact = Fraction(value) if isinstance(value, int) else Fraction(f"{value:.12g}")  # a sum of 84.50 has more digits
-    if abs(exact) < 1 and exact.denominator != 1:
+    if (abs(exact) < 1 and exact.denominator != 1) or abs(exact) >= _WRITTEN_OUT:
         return f"{float(exact):.4g}"
     if (exact * 100).denominator == 1:
         return number(exact)
