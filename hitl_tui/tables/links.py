@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from hitl_tui.meaning.frequencies import telling
@@ -31,6 +31,7 @@ _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 _STRANGE = 0.5
 """How much a longer word says at least that may be one."""
+_EACH = re.compile("(?:별로?|마다)[는은의]?$")
 _TOPIC = re.compile("[은는을를]$")
 _MAY_MEAN, _SECOND, _CLEARLY = 0.15, 0.5, 0.4
 """How likely a word has to mean something to stand for it, beside what is likelier, and to stand for it clearly."""
@@ -168,21 +169,25 @@ def links(
         ):
             made.values += _within(token, n, index, made)
     for n, token in enumerate(question):
+        noun = _EACH.sub("", token.text)
+        each = n in taken and len(noun) > 1 and noun != token.text
         known = (
             token.filler
-            or n in taken
+            or (n in taken and not each)
             or set(token.forms) & lexicon().rows
             or made.columns[n]
             or n in made.named
             or n in covered
         )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
-            strange[n] = token
+            strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
     mean = {n: token for n, token in strange.items() if not is_past(token.text)} if by_meaning else {}
     meant = meanings(mean, table) if mean else {}
     made.related = {n: sum(one.likely for one in some) for n, some in meant.items()}
     for n, token in strange.items():
-        if max((one.likely for one in meant.get(n, ())), default=0.0) < _CLEARLY:
+        if n in taken:  # what something is asked for each of may be a column, no value
+            meant[n] = [one for one in meant.get(n, ()) if one.name.kind in ("column", "part")]
+        elif max((one.likely for one in meant.get(n, ())), default=0.0) < _CLEARLY:
             _guess(token, n, index, made)
         if n not in made.guessed and n not in made.named:
             _mean(token, n, made, meant.get(n, ()), named=named)

@@ -23,6 +23,7 @@ from hitl_tui.tables.spoken import IDS, LIKELY, LOOSE, NAMED, Reading, Spoken
 from hitl_tui.tables.words import (
     is_question_word,
     lexicon,
+    likeness,
     months_of,
     tokens,
     words_of,
@@ -202,6 +203,11 @@ class Reader:
         if measure and len(likely) == 2 and measure == likely[0]:
             query = replace(base, shape="change", measure=measure, other=likely[1], aggregate="sum")
             yield self.q.reading(query, used, "change", "how_much", "sum")
+        else:
+            for other in self._beside(measure):
+                figure = "sum" if self.measures.additive(measure) else "average"
+                query = replace(base, shape="change", measure=measure, other=other, aggregate=figure)
+                yield self.q.reading(query, used, "change", "how_much", "sum", "average")
         default = "" if measure else self.measures.quantity() or self.measures.default_measure()
         figure = measure or default
         apart = [*self._ends(base.filters), *self._flagged(base.filters)] if figure else []
@@ -237,6 +243,20 @@ class Reader:
                 yield one.column, "month", tuple(sorted(set(values), key=float)), rest
             elif one.op == "is" and len(values) == 2 and not time:
                 yield one.column, "", values, rest
+
+    def _beside(self, measure: str) -> Iterator[str]:
+        """Yield the columns whose names differ from one in a single word, where both words are said: men and women."""
+        mine = set(words_of(measure))
+        for name in self.q.said if measure else ():
+            apart = mine ^ set(words_of(name))
+            if self.q.column(name).kind != "number" or len(apart) != 2 or len(apart - mine) != 1:
+                continue
+            said = [
+                {n for n, token in enumerate(self.q.tokens) if any(likeness(form, word) for form in token.forms)}
+                for word in apart
+            ]
+            if all(said) and said[0] != said[1]:
+                yield name
 
     def _flagged(
         self, filters: tuple[Filter, ...]
@@ -290,6 +310,9 @@ class Reader:
                 replace(base, aggregate=aggregate, measure=figure), used, aggregate, "sum",
                 missing=missing, assumes=0.3 * bool(default) + 0.5 * self.measures.limits_another(figure),
             )  # fmt: skip
+        for other in self._beside(measure) if self.q.has("sum") else ():
+            query = replace(base, aggregate="sum", measure=measure, other=other)
+            yield self.q.reading(query, used, "sum", "count", "how_much")
         if not self.q.has("count", "distinct"):
             return
         rows = [

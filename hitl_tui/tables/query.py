@@ -126,7 +126,7 @@ class TableQuery:
         shape: `figure`, `rows`, `groups`, `share`, `change` or `correlation`.
         aggregate: a key of `AGGREGATES`; empty for rows as they are.
         measure: the column that is counted, summed up or ordered by; empty counts rows.
-        other: the second column of a correlation or of a change between two columns.
+        other: the second column of a correlation, of a change between two columns, or of a sum of both.
         group: a column whose values each get a figure.
         part: `year`, `month`, `month of year` (2006-01) or `day` of a group that is a date.
         columns: what is shown of rows.
@@ -194,6 +194,8 @@ class TableQuery:
         """Return the expression of the figure."""
         if self.aggregate == "distinct":
             return f"count(DISTINCT {quote(self.measure)})"
+        if self.shape == "figure" and self.other:
+            return f"coalesce(sum({quote(self.measure)}), 0) + coalesce(sum({quote(self.other)}), 0)"
         return f"{AGGREGATES[self.aggregate]}({quote(self.measure) if self.measure else '*'})"
 
     def sql(self, view: str = "t") -> str:

@@ -127,7 +127,9 @@ class Rating:
                 weights[n] = max(0.4, says) * self.q.links.named[n] * (2.0 if self._described(n) else 1.0)
             elif n in self.q.operators or token.filler or self._glossed(n, reading.used) or self._described(n):
                 continue
-            elif self.q.superlative and any(lexicon().loosely.get(form) for form in token.forms):
+            elif self.q.superlative and (
+                any(lexicon().loosely.get(form) for form in token.forms) or lexicon().which_way.fullmatch(token.text)
+            ):
                 continue  # "expensive" says only of what kind a superlative is
             elif self.q.lasting and LASTING.search(token.text) and self.q.lasts(reading.query.measure):
                 weights[n] = 0.5

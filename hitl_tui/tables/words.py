@@ -72,6 +72,7 @@ class Lexicon:
         ways: what stands beside a place that something goes from or to, and words of the columns of such places.
         over: what asks for rows beyond a limit that is said elsewhere.
         down: what makes a superlative one of the least.
+        which_way: Korean words that say which way a superlative goes, in any form.
         lost: what asks for figures below zero: who lost most has the lowest profit.
         filler: words that say nothing about rows or figures.
         tails: Korean endings of questions.
@@ -100,6 +101,7 @@ class Lexicon:
     ways: Sequence[tuple[re.Pattern[str], re.Pattern[str], frozenset[str]]]
     over: re.Pattern[str]
     down: re.Pattern[str]
+    which_way: re.Pattern[str]
     lost: re.Pattern[str]
     filler: frozenset[str]
     tails: re.Pattern[str]
@@ -162,6 +164,7 @@ def lexicon() -> Lexicon:
         ],
         over=_expressions(given["limits"])["over"],
         down=re.compile(given["directions"]["down"]),
+        which_way=re.compile(f"(?:{given['directions']['down']}|{given['directions']['up']})[가-힣]{{0,3}}"),
         lost=re.compile(given["directions"]["lost"], re.I),
         filler=frozenset(filler),
         tails=re.compile(given["filler"]["ko_tails"]),

@@ -182,7 +182,8 @@ def _figure(query: TableQuery, language: str) -> str:
     korean, english = _AGGREGATES.get(query.aggregate, ("", ""))
     if query.aggregate == "count":
         return say(language, "행 수", "number of rows")
-    return say(language, f"{query.measure} {korean}", f"{english} of {query.measure}").strip()
+    measure = f"{query.measure} + {query.other}" if query.other else query.measure
+    return say(language, f"{measure} {korean}", f"{english} of {measure}").strip()
 
 
 def _more(more: int, language: str) -> list[str]:
