@@ -10,7 +10,6 @@ from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
-from hitl_tui.tables.choice import OF_TABLE
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.mapping import Reader, halves
@@ -185,24 +184,6 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         )
     whole = bool(versions) and _EVERY.search(question) is not None and best.query.shape != "change"
     return Answer(best, unread=known.unread, versions=versions, whole=whole)
-
-
-def candidates(question: str, tables: Sequence[Table], *, named: bool) -> list[Mapped]:
-    """Return the queries that a question may be of some tables: the best of each table."""
-    subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
-
-    def read_of(table: Table, *, by_meaning: bool) -> list[Mapped]:
-        subject = subjects.get(table.name, 0.0)
-        found = Reader(question, table, named, by_meaning=by_meaning).read()[:OF_TABLE]
-        return [replace(one, score=one.score + subject, subject=subject) for one in found]
-
-    of_tables = {table.name: read_of(table, by_meaning=False) for table in tables}
-    nearest = sorted(tables, key=lambda table: -of_tables[table.name][0].score)[:_COMPARED]
-    for table in nearest:
-        if of_tables[table.name][0].unknown:
-            both = {one.query: one for one in (*of_tables[table.name], *read_of(table, by_meaning=True))}
-            of_tables[table.name] = list(both.values())
-    return [one for some in of_tables.values() for one in some]
 
 
 def _subjects(question: str, tables: Sequence[Table]) -> dict[str, float]:
@@ -553,9 +534,10 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)
     merged = [reader.rating.rated(one) for one in reader.continued(before)]
     best = max(merged, key=lambda one: one.score, default=None)
-    if elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:
+    names = any(not token.filler and n not in reader.q.operators for n, token in enumerate(reader.q.tokens))
+    if names and elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:
         return None
-    if alone.sure and not (_GOES_ON.match(question) or _TAKES_OVER.search(question)):
+    if names and alone.sure and not (_GOES_ON.match(question) or _TAKES_OVER.search(question)):
         if reader.q.says_what_of(alone.query) and not OF_THEM.search(question):
             return None
         whole = _WHOLE.search(question) or any(is_past(word) for word in question.split())

@@ -13,7 +13,7 @@ from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
-from hitl_tui.tables.spoken import LIKELY, NAMED, Spoken
+from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, Spoken
 from hitl_tui.tables.words import (
     Token,
     key_of,
@@ -94,6 +94,8 @@ class Filters:
         near = range(max(0, link.first - 2), min(len(self.q.tokens), link.last + 3))
         beside = max((self.q.links.columns[n].get(link.column, 0.0) for n in near), default=0.0)
         beside = 1.0 if self._leads_to(link) else beside
+        if any(link.column in self.q.links.columns[n] for n in self.q.counted_nouns):
+            beside = -1.0  # "how many counties in Ohio" are no counties called so
         shared = sum(one.column == link.column for one in self.q.links.values) > 1
         exact = any(value in self.q.text for value in link.values)
         column = self.q.column(link.column)
@@ -102,7 +104,9 @@ class Filters:
         rare = 0.3 * (link.whole and self.q.unique(link.column) and self.q.has("count", "share", "average"))
         rivals = sum(one.count for one in self.q.links.values if (one.first, one.last) == (link.first, link.last))
         size = 0.3 * link.count / max(1, rivals) - 0.1 * min(1.0, column.distinct / max(1, self.q.table.rows))
-        return 0.5 * (beside >= LIKELY) + 0.2 * shared + 0.15 * is_label + 0.1 * exact + size - rare
+        return (
+            0.5 * (beside >= LIKELY) - 0.3 * (beside < 0) + 0.2 * shared + 0.15 * is_label + 0.1 * exact + size - rare
+        )
 
     def _leads_to(self, link: ValueLink) -> bool:
         """Whether words say that something goes from a value, or to it, and a column holds where from or where to."""
@@ -207,7 +211,7 @@ class Filters:
             for name, likely in sorted(self.q.links.columns[near].items(), key=lambda item: -item[1]):
                 column = self.q.column(name)
                 small = column.distinct <= 200 and column.low <= value <= column.high
-                if likely >= LIKELY and column.kind == "number" and small:
+                if likely >= (LOOSE if near == n - 1 else LIKELY) and column.kind == "number" and small:
                     return Filter(name, "is", (value,), token.text), {n, near}
         return None
 
@@ -262,7 +266,8 @@ class Filters:
                 continue  # `employed = 1` says its value itself
             name = key_of(column.name)
             denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
-            named = self.q.links.columns[n].get(column.name, 0.0) >= NAMED
+            likely = self.q.links.columns[n].get(column.name, 0.0)
+            named = likely >= NAMED or (likely >= LIKELY and n in self.q.links.likely)
             if not (named or denied) or column.name in taken or (flag := self.q.flag(column.name)) is None:
                 continue
             return replace(flag, op="not", said=token.text) if denied else self._negated(replace(flag, said=token.text))

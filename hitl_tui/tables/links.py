@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
@@ -103,7 +103,7 @@ class Links:
         guessed: what was read as something spelt nearly so, or that means nearly so.
         meant: tokens that stand for something by what they mean alone, and may mean something else.
         likely: how likely tokens mean what they were taken for by what they mean.
-        related: how likely tokens mean anything of the table, of those that no letters link to it.
+        related: how likely tokens mean the table or a column, of those that no letters link to it.
     """
 
     table: Table
@@ -154,6 +154,9 @@ def links(
         joined = key_of(one.text + other.text)
         if len(joined) >= _COMPOUND and "word" == one.kind == other.kind and (joined in stem or lemma(joined) in stem):
             made.named |= dict.fromkeys((n, n + 1), 1.0)
+    for first, last, name in _initials(question, table):
+        for n in range(first, last + 1):
+            made.columns[n].setdefault(name, 0.95)
     for last in range(len(question)):
         for first in range(max(0, last - 4), last + 1):
             made.values += _wholes(question, first, last, index, taken, made)
@@ -183,7 +186,7 @@ def links(
             strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
     mean = {n: token for n, token in strange.items() if not is_past(token.text)} if by_meaning else {}
     meant = meanings(mean, table) if mean else {}
-    made.related = {n: sum(one.likely for one in some) for n, some in meant.items()}
+    made.related = {n: sum(one.likely for one in some if one.name.kind != "value") for n, some in meant.items()}
     for n, token in strange.items():
         if n in taken:  # what something is asked for each of may be a column, no value
             meant[n] = [one for one in meant.get(n, ()) if one.name.kind in ("column", "part")]
@@ -193,6 +196,18 @@ def links(
             _mean(token, n, made, meant.get(n, ()), named=named)
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
+
+
+def _initials(question: Sequence[Token], table: Table) -> Iterator[tuple[int, int, str]]:
+    """Yield where names of several words stand, and a column called by their initials: New Horizons of `sell_nh`."""
+    for first in range(len(question)):
+        for last in range(first + 1, min(first + 4, len(question))):
+            said = question[first : last + 1]
+            if any(b.start - a.end != 1 for a, b in pairwise(said)) or not all(one.text[0].isupper() for one in said):
+                break
+            short = "".join(one.text[0] for one in said).casefold()
+            if short.isascii() and short.isalpha():
+                yield from ((first, last, c.name) for c in table.columns if short in words_of(c.name))
 
 
 def _plain(token: Token) -> bool:
@@ -246,11 +261,15 @@ def _wholes(
         beside = {name for n in range(max(0, first - 2), first) for name in made.columns[n]}
         named = [(c, v) for c, v in index.whole.get(key_of(said[0].forms[0]), ()) if c in beside]
         return [ValueLink(first, last, column, (value,), True) for column, value in named]
+    if first == last and first and question[first - 1].text.lower() == "how":
+        return []  # "how high" asks for no `high`
     if first == last and (said[0].kind not in ("word", "number", "month", "day") or last in taken):
         return []
     if any(b.start - a.end > 3 for a, b in pairwise(said)):
         return []
     terms = list(phrases([forms_of(token) for token in said]))
+    if first == last and said[0].kind == "month":
+        terms += [name for name, month in lexicon().months.items() if month == said[0].number]
     terms += [term[:-1] for term in terms if term.endswith("an") and len(term) > 5]  # "South Korean" is of South Korea
     known = lexicon()
     likes = {term: near for term in terms for near in known.alike.get(term, ())}

@@ -333,7 +333,9 @@ class Reader:
                 and summed not in taken
                 and (self.q.has("sum") or self.measures.additive(summed) or self.measures.counted(summed))
             ):
-                rather = -0.3 * (summed == self.measures.quantity() or self.measures.counted(summed))
+                keyed = self.q.keyed(filters)  # of one row, it stands there
+                counted = self.measures.counted(summed) and not keyed
+                rather = 0.1 * keyed - 0.3 * (summed == self.measures.quantity() or counted)
                 query = replace(base, aggregate="sum", measure=summed)
                 yield self.q.reading(query, used, "count", "sum", "how_much", assumes=rather)
         for name in self.q.columns(("text", "number", "date"), used, taken, LIKELY)[:CHOICES]:

@@ -24,18 +24,18 @@ _FEW_VALUES, _LONGEST = 60, 40
 _ESTIMATE = (0.705, -0.173)
 """What the thorough encoder would say by what the quick one does."""
 WEIGHTS: Mapping[str, float] = {
-    "": -8.079,
-    "quick": 8.886,
-    "thorough": 11.139,
-    "both": -4.322,
-    "part": -0.309,
-    "value": -1.402,
-    "table": -1.097,
-    "same_script": -1.298,
-    "predicate": -0.506,
-    "telling": 1.084,
-    "first": 0.538,
-    "first_thorough": 0.526,
+    "": -7.55,
+    "quick": 7.475,
+    "thorough": 12.424,
+    "both": -4.753,
+    "part": -0.501,
+    "value": -1.355,
+    "table": -1.135,
+    "same_script": -1.1,
+    "predicate": -0.351,
+    "telling": 0.881,
+    "first": 0.795,
+    "first_thorough": 0.341,
 }
 
 
@@ -80,52 +80,62 @@ def meanings(tokens: Mapping[int, Token], table: Table) -> dict[int, list[Meanin
     bare = {n: word for n, token in tokens.items() if (word := bare_form(token))}
     names = names_of(table)
     found = akin(list(bare.values()), [name.text for name in names])
-    return {n: _weighed(tokens[n], word, names, near) for (n, word), near in zip(bare.items(), found, strict=True)}
+    said = zip(bare.items(), found, strict=True)
+    return {n: _weighed(told(tokens[n], word, names, near)) for (n, word), near in said}
 
 
-def _weighed(
-    token: Token, word: str, names: Sequence[Name], near: Mapping[int, tuple[float, float | None]]
-) -> list[Meaning]:
-    best: dict[tuple[str, str], tuple[float, Name, float, float]] = {}
-    for at, (quick, said) in near.items():
-        name = names[at]
-        thorough = _ESTIMATE[0] * quick + _ESTIMATE[1] if said is None else said
-        both = quick + thorough
-        key = (name.column, name.text if name.kind == "value" else "")
-        if key not in best or both > best[key][0]:
-            best[key] = (both, name, quick, thorough)
-    kept = sorted(best.values(), key=lambda one: -one[0])
-    most = [max((one[at] for one in kept), default=0.0) for at in (2, 3)]  # type: ignore
-    odds = []
-    for _, name, quick, thorough in kept:
-        features = features_of(token, word, name, quick, thorough)
-        features |= {"first": float(quick == most[0]), "first_thorough": float(thorough == most[1])}
-        odds.append(math.exp(sum(WEIGHTS[part] * value for part, value in features.items())))
+def _weighed(found: Sequence[tuple[Name, Mapping[str, float]]]) -> list[Meaning]:
+    odds = [math.exp(sum(WEIGHTS[part] * features[part] for part in WEIGHTS)) for _, features in found]
     every = 1 + sum(odds)
-    made = [Meaning(one[1], odd / every) for one, odd in zip(kept, odds, strict=True)]
+    made = [Meaning(name, odd / every) for (name, _), odd in zip(found, odds, strict=True)]
     return sorted(made, key=lambda one: -one.likely)
 
 
-def features_of(token: Token, word: str, name: Name, quick: float, thorough: float) -> dict[str, float]:
-    """Return what tells whether a word means what is called so."""
-    korean = _HANGUL.search(word) is not None
-    return {
-        "": 1.0,
-        "quick": quick,
-        "thorough": thorough,
-        "both": 2 * quick * thorough,
-        "part": float(name.kind == "part"),
-        "value": float(name.kind == "value"),
-        "table": float(name.kind == "table"),
-        "same_script": float(korean == bool(_HANGUL.search(name.text))),
-        "predicate": float(korean and ends_as_predicate(token.text)),
-        "telling": telling(word, "ko" if korean else "en"),
-    }
+def told(
+    token: Token, word: str, names: Sequence[Name], near: Mapping[int, tuple[float, float | None]]
+) -> list[tuple[Name, dict[str, float]]]:
+    """Return what tells whether a word means each of some names, the best name of each column or value alone.
+
+    Args:
+        token, word: the word of a question, as it is and as it is compared.
+        names: what the table has.
+        near: how alike the nearest of them are, by their places; see `encoder.akin`.
+    """
+    best: dict[tuple[str, str], tuple[Name, float, float]] = {}
+    for at, (quick, said) in near.items():
+        name = names[at]
+        thorough = _ESTIMATE[0] * quick + _ESTIMATE[1] if said is None else said
+        key = (name.column, name.text if name.kind == "value" else "")
+        if key not in best or quick + thorough > sum(best[key][1:]):
+            best[key] = (name, quick, thorough)
+    first = max((quick for _, quick, _ in best.values()), default=0.0)
+    first_thorough = max((thorough for _, _, thorough in best.values()), default=0.0)
+    korean = bool(_HANGUL.search(word))
+    return [
+        (
+            name,
+            {
+                "": 1.0,
+                "quick": quick,
+                "thorough": thorough,
+                "both": 2 * quick * thorough,
+                "part": float(name.kind == "part"),
+                "value": float(name.kind == "value"),
+                "table": float(name.kind == "table"),
+                "same_script": float(korean == bool(_HANGUL.search(name.text))),
+                "predicate": float(korean and ends_as_predicate(token.text)),
+                "telling": telling(word, "ko" if korean else "en"),
+                "first": float(quick == first),
+                "first_thorough": float(thorough == first_thorough),
+            },
+        )
+        for name, quick, thorough in best.values()
+    ]
 
 
 def bare_form(token: Token) -> str:
-    """Return a word as it is compared in meaning: a Korean one without particles."""
+    """Return a word as it is compared in meaning: a Korean one without particles; empty where it is too short."""
     if token.text.isascii():
-        return token.forms[0]
+        return token.forms[0] if len(token.text) > 2 else ""
     forms = [form for form in token.forms if len(form) > 1]
     return next((form for form in forms if form in frequencies("ko")), min(forms, key=len, default=""))

@@ -193,9 +193,11 @@ class Measures:
     def counted(self, measure: str) -> bool:
         """Whether what is counted is what a column holds the number of: "how many seats", "how many child seats"."""
         values = {n for one in self.q.links.values if one.whole for n in range(one.first, one.last + 1)}
-        for _, end in self.q.operations.get("count", ()):
-            after = (n for n, token in enumerate(self.q.tokens) if token.start >= end and n not in values)
-            if measure in self.q.said and next(after, -1) in self.q.said[measure].tokens:
+        for start, end in self.q.operations.get("count", ()):
+            after = [n for n, token in enumerate(self.q.tokens) if token.start >= end and n not in values]
+            before = [n for n, token in enumerate(self.q.tokens) if token.end <= start and not token.filler]
+            noun = before[-1:] if self.q.korean else after[:1]
+            if measure in self.q.said and not self.q.said[measure].tokens.isdisjoint(noun):
                 return True
         return False
 

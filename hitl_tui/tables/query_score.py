@@ -9,10 +9,11 @@ from functools import cached_property
 from math import log
 
 from hitl_tui.tables.groups import Groups
+from hitl_tui.tables.links import label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.spoken import AGGREGATES, LASTING, LIKELY, NAMED, TABLE_NOUN, TOTALS, Reading, Spoken
+from hitl_tui.tables.spoken import AGGREGATES, LASTING, LIKELY, NAMED, PREDICATE, TABLE_NOUN, TOTALS, Reading, Spoken
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -33,6 +34,10 @@ SECOND = re.compile(rf",?\s+and\s+(?={ASKING})|,?\s+그리고\s+|(?<=[가-힣])[
 _BOUNDS = ("lt", "le", "gt", "ge")
 _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
 """What compares, whatever stands beside it: "over" and "after" may not."""
+_GUESSED = 0.47
+"""How likely a word means what is spelt, or sounds, nearly so."""
+_DOUBT = 0.4
+"""What it costs how unlikely words mean what they were taken for, by the logarithm of that."""
 _MOST_NEAR = 0.8
 """How much of a word is said where it surely means something of the table."""
 
@@ -60,10 +65,6 @@ class Mapped:
         looks_up: it asks what a row has that the question names, or of whom rows are.
         beside: what has most or least where rows of one name are added up, or where they aren't.
         exact, near: the tokens that are the names of its columns, and that only stand for them.
-        left: how much of the question it leaves out.
-        doubted: how unlikely it is that words mean what they were taken for.
-        subject: how near the whole question is to what the table is of.
-        weight: what it weighs beside other queries; see `choice.py`.
     """
 
     query: TableQuery
@@ -85,17 +86,14 @@ class Mapped:
     beside: TableQuery | None = None
     exact: frozenset[int] = frozenset()
     near: frozenset[int] = frozenset()
-    left: float = 0.0
-    doubted: float = 0.0
-    subject: float = 0.0
-    weight: float = 0.0
 
     @property
     def sure(self) -> bool:
         """Whether the query has what the question says."""
         clear = not self.named and self.score >= CLEAR and self.share >= EXPLAINED - 0.04
         limits = self.strange >= _LIMITS and self.query.aggregate in ("sum", "average")
-        return not self.missing and not limits and (self.share >= EXPLAINED or clear)
+        ignored = self.undone.intersection(("top", "bottom", "most_common"))
+        return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
 
 
 class Rating:
@@ -141,7 +139,7 @@ class Rating:
                 assumed.append(token.text)
                 weights[n] = -0.3
             elif likely >= LIKELY and not (n in self.q.links.guessed and token.text[0].isupper()):
-                weights[n] = -says if likely >= NAMED else -0.4 * says
+                weights[n] = -says if likely >= NAMED and not self._partly(n) else -0.4 * says
             elif self._goes_with(n, reading.used):
                 weights[n] = -0.15 * says
             else:
@@ -151,7 +149,8 @@ class Rating:
                     says *= 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
                 unknown.append(token.text.strip())
                 strange = max(strange, says)
-                weights[n] = -0.5 * says if counted else -says  # "how many patients" says what rows are
+                asked = self.q.is_asked_for(n) and bool(reading.query.order) and self._tells(reading.query)
+                weights[n] = -0.5 * says if counted or asked else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)
         negated = any(
             one.op in ("not", "empty", "none") for one in reading.query.filters
@@ -166,7 +165,7 @@ class Rating:
         missing = reading.missing or (
             "measure" if reading.whole and unknown else "group" if self.groups.no_group else ""
         )
-        missing = missing or ("measure" if unknown and reading.query.aggregate == "distinct" else "")
+        missing = missing or ("measure" if strange > PREDICATE and reading.query.aggregate == "distinct" else "")
         listed = reading.query.shape == "rows" and not reading.query.order and undone.intersection(AGGREGATES)
         several = reading.query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
         missing = missing or ("measure" if self._asks_twice or listed or several else "")
@@ -177,7 +176,7 @@ class Rating:
             (n, word) for n, word in self.q.links.guessed.items() if n in reading.used or n in self.q.links.named
         )
         guessed = tuple((self.q.tokens[n].text, word) for n, word in read)
-        doubted = sum(-log(self.q.links.likely.get(n, 0.5)) for n, _ in read)
+        doubted = sum(-log(self.q.links.likely.get(n, _GUESSED)) for n, _ in read)
         if (
             self.q.by_meaning
             and reading.query.measure not in ("", *self.q.said)
@@ -191,7 +190,7 @@ class Rating:
             explained += 0.3 * (self.q.in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
         score = (5.0 if self.q.named else 0.0) + explained - 1.2 * left - reading.assumes
         score += 0.3 * bool(self.q.kinds_of(reading.query.measure))
-        score -= 0.3 * len(guessed) + (1.5 if missing else 0.0) + 0.6 * self._rather_named(reading.query.measure)
+        score -= _DOUBT * doubted + (1.5 if missing else 0.0) + 0.6 * self._rather_named(reading.query.measure)
         if not (own or reading.query.filters or self.q.links.named):
             score -= 1.0
         names = reading.query.names & self.q.said.keys()
@@ -203,7 +202,7 @@ class Rating:
         return Mapped(
             reading.query, self.q.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
             bool(self.q.operations), self.q.named, reading.assumes,
-            strange, undone, looks_up, reading.beside, exact, called - exact, left, doubted,
+            strange, undone, looks_up, reading.beside, exact, called - exact,
         )  # fmt: skip
 
     def _contain_several(self, reading: Reading) -> bool:
@@ -267,6 +266,7 @@ class Rating:
             (one.tokens, one.likely) == (mine.tokens, mine.likely) and abs(one.coverage - mine.coverage) < 0.05
             for name, one in self.q.said.items()
             if name not in (query.measure, query.other, *self.q.paired)
+            and not (self.q.has("count") and self.q.is_rate(name))
             and name in names
             and self.q.in_money(name) == self.q.in_money(query.measure)
         )
@@ -320,6 +320,15 @@ class Rating:
             if between:
                 return False
         return False
+
+    def _tells(self, query: TableQuery) -> bool:
+        """Whether what rows are called is told: "which animal" of rows that each have a name."""
+        label = label_of(self.q.table)
+        return label is not None and self.q.unique(label.name) and label.name in query.columns
+
+    def _partly(self, n: int) -> bool:
+        """Whether a word is only one of several in each column's name that it stands for."""
+        return all(len(words_of(self.q.column(name).bare_name)) > 1 for name in self.q.links.columns[n])
 
     def _goes_with(self, n: int, used: frozenset[int]) -> bool:
         """Whether a noun follows a column's name, and only says of what that is: `출발 공항`, "beef production"."""

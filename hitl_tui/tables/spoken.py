@@ -33,8 +33,10 @@ from hitl_tui.tables.words import (
 AGGREGATES = ("average", "median", "deviation", "distinct", "count", "sum")
 NAMED, LIKELY, LOOSE = 0.95, 0.75, 0.5
 """How likely a word stands for a column: it is its name; it is part of it; it may."""
-_PREDICATE = 0.25
+PREDICATE = 0.25
 """How much a predicate says at most: what rows are about is said by nouns."""
+_AUXILIARY = re.compile(r"\s(?:있|없|주|줘|줄|져|졌|보)")
+"""What a Korean verb stands before that another one goes on: `나뉘어 있어`."""
 _BEFORE_NOUN = 0.4
 """How much a Korean word says at most that ends as verbs before a noun do, and as some nouns."""
 _SUBJECT = re.compile(
@@ -432,7 +434,7 @@ class Spoken:
         spoken.append(self.kinds_of(query.measure))
         return Reading(query, used.union(*spoken), frozenset(done), assumes, missing)
 
-    def _is_rate(self, name: str) -> bool:
+    def is_rate(self, name: str) -> bool:
         """Whether a column holds shares of something, by its name or by the word that asks for it: `실업률`."""
         rates = self.operations.get("rate", ())
         spoken = (self.tokens[n] for n in self.said[name].tokens)
@@ -443,7 +445,7 @@ class Spoken:
     def asks_for_rate(self) -> bool:
         """Whether a column that the question names holds shares already."""
         named = (name for name, one in self.said.items() if one.likely >= LIKELY)
-        return any(self.column(name).kind == "number" and self._is_rate(name) for name in named)
+        return any(self.column(name).kind == "number" and self.is_rate(name) for name in named)
 
     def place_columns(self) -> list[Column]:
         """Return the column that says where rows are, if there is one."""
@@ -527,11 +529,11 @@ class Spoken:
         if token.text.isascii() or not re.search("[가-힣]", token.text):
             name = token.text[0].isupper() and token.start > 0
             if not name and _SUBJECT.search(self.text[: token.start]):
-                return min(_PREDICATE, *(telling(form, "en") for form in token.forms))
+                return min(PREDICATE, *(telling(form, "en") for form in token.forms))
             return max(0.9 if name else 0.0, min(telling(form, "en") for form in token.forms))
         says = min(telling(form, "ko") for form in token.forms)
-        if is_past(token.text):
-            return min(says, _PREDICATE)
+        if is_past(token.text) or (token.text[-1] in "아어여해와워" and _AUXILIARY.match(self.text, token.end)):
+            return min(says, PREDICATE)
         return min(says, _BEFORE_NOUN) if ends_as_predicate(token.text) else says
 
 
