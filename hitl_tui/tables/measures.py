@@ -181,9 +181,12 @@ class Measures:
             return ""
         rows = {n for n, likely in self.q.links.named.items() if likely >= 0.9}
         known = any(n in rows or self.q.links.columns[n] for n in nouns) or values
-        people = any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in nouns)
-        near = people or any(self.q.links.related.get(n, 0.0) >= _ALIKE for n in nouns)
-        return total[0].name if near and rows and not known else ""
+        persons = any(lexicon().persons.intersection(words_of(c.name)) for c in self.q.table.columns)
+        people = (
+            not persons and len(figures) > 1 and any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in nouns)
+        )
+        near = bool(rows) and any(self.q.links.related.get(n, 0.0) >= _ALIKE for n in nouns)
+        return total[0].name if (near or (people and (rows or self.q.named))) and not known else ""
 
     def limits_another(self, figure: str) -> bool:
         """Whether a column of yes and no is named beside another figure: "the average wage of union members"."""
