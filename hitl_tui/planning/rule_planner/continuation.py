@@ -129,7 +129,7 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
         agent = scene.agents.get(todo.agent_name)
         path = question_path(agent.input_schema()) if agent is not None else ()
         before, words = question_of(todo.arguments, path), terms_of(said, scene.rules)
-        whole, replaced = merged(before, " ".join(words), scene.rules)
+        whole, replaced = merged(before, " ".join(words), scene.rules, anew=False)
         return with_question(todo.arguments, path, whole) if before and replaced else None
     call, *_ = fill(said, facts, scene.rules)
     given = todo.arguments.get("input" if facts.own else "parameters")

@@ -89,7 +89,7 @@ def asks(text: str, rules: Rules) -> bool:
     return bool(told or any(is_question_word(match[0]) for match in WORD.finditer(text)))
 
 
-def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
+def merged(before: str, said: str, rules: Rules, *, anew: bool = True) -> tuple[str, bool]:
     """Return the last question with what is said now in the place of what it stands for.
 
     That is what of the last question is most like it: in what it means, of the same kind, with the same last word, in
@@ -99,6 +99,7 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
 
     Args:
         said: what is said now, without the words that lead over to it.
+        anew: it may ask anew; else it is what the question is to be about, whatever that was.
 
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
@@ -116,15 +117,16 @@ def merged(before: str, said: str, rules: Rules) -> tuple[str, bool]:
     head, gap, last = now.rpartition(" ")
     bare, named = head + gap + rules.lexicon.bare(last), named_in(now, rules)
     means = rules.follow.means.search(said) and not said.lower().startswith(("why", "왜"))
-    if asks(said, rules) and (means or any(one.kind != "which" for one in named)):
+    asks_anew = anew and asks(said, rules)
+    if asks_anew and (means or any(one.kind != "which" for one in named)):
         return _asked_anew(before, said, rules)
     kinds = [one.kind for one in named if one.kind]
     by, runs = (role["by"] or "").lower() if role else "", _runs(now, named)
     alone = [one.place for one in runs] == [(0, len(bare))]
     size = runs[0].size if alone else len(bare.split())
     part = Part((0, 0), bare, kinds[0] if kinds else "", (by, 0), now[len(bare) :], size=size)
-    whole, found = _replaced(before, part, _LIKE if alone else _SURE, said, rules)
-    if not found and (by not in ("", "for", "of", "about") or asks(said, rules)):
+    whole, found = _replaced(before, part, (_LIKE if anew else 0.0) if alone else _SURE, said, rules)
+    if not found and (by not in ("", "for", "of", "about") or asks_anew):
         bare = said.strip()
     return (whole, True) if found else (f"{before.rstrip(' ?.!')} {bare}", False)
 
