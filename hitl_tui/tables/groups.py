@@ -27,8 +27,6 @@ WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
 _ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
 _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
-_UNITS = frozenset(("day", "hour", "minute", "second", "week", "capita", "head"))
-"""What a figure may be per, as a unit, where no column has it."""
 _FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
 _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
@@ -282,6 +280,6 @@ class Groups:
                 beside = token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 1
                 stands = self.q.links.columns[n] or any(v.first <= n <= v.last for v in self.q.links.values)
                 alone = token.kind == "word" and not token.filler and self.q.links.named.get(n, 0.0) < 0.9
-                if beside and alone and not stands and not _UNITS.intersection(token.forms):
+                if beside and alone and not stands:
                     return True
         return False

@@ -35,6 +35,8 @@ _EACH = re.compile("(?:별로?|마다)[는은의]?$")
 _TOPIC = re.compile("[은는을를]$")
 _MAY_MEAN, _SECOND, _CLEARLY = 0.15, 0.5, 0.4
 """How likely a word has to mean something to stand for it, beside what is likelier, and to stand for it clearly."""
+_FAR_APART, _NEAR_BY = 0.35, 0.3
+"""From where on a word is near to a name, and how much nearer it is about that."""
 _MEANT, _MEANT_LOOSELY = 0.75, 0.5
 """How likely it is then a column's name."""
 NAMES = frozenset(("name", "title", "model", "place", "이름"))
@@ -186,7 +188,7 @@ def links(
             strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
     mean = {n: token for n, token in strange.items() if not is_past(token.text)} if by_meaning else {}
     meant = meanings(mean, table) if mean else {}
-    made.related = {n: sum(one.likely for one in some if one.name.kind != "value") for n, some in meant.items()}
+    made.related = {n: _related(some) for n, some in meant.items()}
     for n, token in strange.items():
         if n in taken:  # what something is asked for each of may be a column, no value
             meant[n] = [one for one in meant.get(n, ()) if one.name.kind in ("column", "part")]
@@ -342,6 +344,13 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
 def _tells_rows(column: Column | None) -> bool:
     """Whether a column has another text in almost each row."""
     return column is not None and column.distinct >= 0.9 * max(1, column.filled)
+
+
+def _related(meant: Sequence[Meaning]) -> float:
+    """Return how likely a word that may mean nothing there is about the table or a column all the same, 0 to 1."""
+    names = [one for one in meant if one.name.kind != "value"]
+    near = (max((one.alike for one in names), default=0.0) - _FAR_APART) / _NEAR_BY
+    return min(1.0, max(0.0, near, sum(one.likely for one in names)))
 
 
 def _mean(token: Token, n: int, made: Links, meant: Sequence[Meaning], *, named: bool) -> None:

@@ -200,11 +200,14 @@ class Reader:
                 query = replace(base, shape="change", measure=pair[0], other=pair[1], aggregate="sum", filters=kept)
                 yield self.q.reading(query, used | years, "change", "share")
         likely = [c.name for c in self.q.figures() if c.name in self.q.said and self.q.said[c.name].likely >= NAMED]
-        if measure and len(likely) == 2 and measure == likely[0]:
+        times = [one for one in base.filters if self.q.is_time(one.column)]
+        several = len(times) > 1 or any(one.op == "month" and len(one.values) > 1 for one in times)
+        figures = "" if several else measure  # from one time to another, not from one figure to another
+        if figures and len(likely) == 2 and measure == likely[0]:
             query = replace(base, shape="change", measure=measure, other=likely[1], aggregate="sum")
             yield self.q.reading(query, used, "change", "how_much", "sum")
         else:
-            for other in self._beside(measure):
+            for other in self._beside(figures):
                 figure = "sum" if self.measures.additive(measure) else "average"
                 query = replace(base, shape="change", measure=measure, other=other, aggregate=figure)
                 yield self.q.reading(query, used, "change", "how_much", "sum", "average")
@@ -252,7 +255,11 @@ class Reader:
             if self.q.column(name).kind != "number" or len(apart) != 2 or len(apart - mine) != 1:
                 continue
             said = [
-                {n for n, token in enumerate(self.q.tokens) if any(likeness(form, word) for form in token.forms)}
+                {
+                    n
+                    for n, token in enumerate(self.q.tokens)
+                    if any(likeness(form, word) >= NAMED for form in token.forms)
+                }
                 for word in apart
             ]
             if all(said) and said[0] != said[1]:
@@ -290,7 +297,9 @@ class Reader:
             after = [one for one in chosen if verb and at(one) > verb.start()]
             first = [one for one in chosen if of and at(one) < of.start()]
             within = (after or first or [within])[0]
-        summed = measure and (self.measures.additive(measure) or self.q.said[measure].likely >= NAMED)
+        said = self.q.said.get(measure)
+        called = said is not None and said.likely >= NAMED and said.coverage >= 1
+        summed = measure and (self.measures.additive(measure) or called)
         of_sum = measure if summed and measure not in {one.column for one in base.filters} else ""
         of_sum = of_sum or ("" if measure else self.measures.carried)
         rest = tuple(one for one in base.filters if one is not within)

@@ -56,10 +56,11 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a word may mean, and how likely, 0 to 1, beside the other names and none of them."""
+    """What a word may mean, how likely, 0 to 1, beside the other names and none of them, and how alike the two are."""
 
     name: Name
     likely: float
+    alike: float
 
 
 def names_of(table: Table) -> list[Name]:
@@ -87,7 +88,7 @@ def meanings(tokens: Mapping[int, Token], table: Table) -> dict[int, list[Meanin
 def _weighed(found: Sequence[tuple[Name, Mapping[str, float]]]) -> list[Meaning]:
     odds = [math.exp(sum(WEIGHTS[part] * features[part] for part in WEIGHTS)) for _, features in found]
     every = 1 + sum(odds)
-    made = [Meaning(name, odd / every) for (name, _), odd in zip(found, odds, strict=True)]
+    made = [Meaning(name, odd / every, said["quick"]) for (name, said), odd in zip(found, odds, strict=True)]
     return sorted(made, key=lambda one: -one.likely)
 
 

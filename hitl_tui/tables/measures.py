@@ -180,7 +180,7 @@ class Measures:
         if len(total) != 1:
             return ""
         rows = {n for n, likely in self.q.links.named.items() if likely >= 0.9}
-        known = any(n in rows or self.q.links.columns[n] for n in nouns) or values
+        known = values or any(n in rows or (self.q.links.columns[n] and n not in self.q.links.guessed) for n in nouns)
         persons = any(lexicon().persons.intersection(words_of(c.name)) for c in self.q.table.columns)
         people = (
             not persons and len(figures) > 1 and any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in nouns)

@@ -186,15 +186,17 @@ class Table:
         return next((column for column in (*self.columns, *made) if column.name == name), None)
 
     def numbers_rows(self, name: str) -> bool:
-        """Whether whole numbers only tell rows apart: no two the same, and called so, or first and as the file is."""
+        """Whether whole numbers only tell rows apart: called so, or first, all different and as the file is."""
         column = self.column(name)
         if column is None or column.kind != "number" or column.years or column.money or column.decimals:
             return False
         whole = column.low.is_integer() and column.high.is_integer()
+        if whole and column.bare_name.endswith(_NUMBERED):
+            return True
         if self.rows < 2 or not whole or column.distinct < 0.9 * max(column.filled, 1):
             return False
         words = words_of(column.bare_name)
-        if words and (words[-1] in _NUMBERING or words[-1].endswith(_NUMBERED)):
+        if words and words[-1] in _NUMBERING:
             return True
         return name == self.columns[0].name and column.filled == self.rows and {*words} <= {*words_of(self.stem)}
 

@@ -36,7 +36,7 @@ _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
 """What compares, whatever stands beside it: "over" and "after" may not."""
 _GUESSED = 0.47
 """How likely a word means what is spelt, or sounds, nearly so."""
-_DOUBT = 0.4
+_DOUBT = 0.5
 """What it costs how unlikely words mean what they were taken for, by the logarithm of that."""
 _MOST_NEAR = 0.8
 """How much of a word is said where it surely means something of the table."""
