@@ -241,6 +241,11 @@ def test_a_month_is_replaced_whole_and_a_task_stands_alone(query: str, text: str
         ("고객이 어제 산 걸 오늘 취소했어. 환불까지 며칠 걸려?", False),
         ("로그 파일을 지웠는데 어떻게 되돌려?", False),
         ("Deleted the wrong file. How do I get it back?", False),
+        ("게임 판을 싹 다 비우면 보너스 몇 점 줘?", False),
+        ("파일 전송이 암호화되나?", False),
+        ("회의록 파일이 자동으로 백업되나요?", False),
+        ("회의록 사본 파일 몇 개만 지워줘", True),
+        ("회의록 파일이 백업되게 해줘", True),
     ],
 )
 def test_a_step_keeps_for_the_answer_that_a_deed_is_not_done(text: str, remarked: bool) -> None:

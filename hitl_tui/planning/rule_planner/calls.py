@@ -18,7 +18,7 @@ from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, sp
 from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import name_words
-from hitl_tui.tables.words import is_past
+from hitl_tui.tables.words import is_past, is_question_word
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _KOREAN = re.compile("[가-힣]")
@@ -368,7 +368,7 @@ def requested(clause: str, rules: Rules) -> frozenset[str]:
         return frozenset()
     asked: set[str] = set()
     for match in re.finditer(r"[가-힣]+", clause):
-        tail = clause[match.end() : match.end() + 20]
+        tail = _until_question_word(clause[match.end() : match.end() + 20])
         last = not clause[match.end() :].strip(_SIGNS)
         topic = match.group()[-1] in "은는" and rules.lexicon.bare(match.group()) != match.group()
         requests = (last and not topic) or rules.commands.request.search(match.group()[1:] + tail)
@@ -376,11 +376,17 @@ def requested(clause: str, rules: Rules) -> frozenset[str]:
         if rules.lexicon.concepts(carrier) & _FINDS:
             continue  # it is what is to be found or shown
         past = is_past(match.group()) and not rules.commands.wish.search(match.group())
-        if past or rules.commands.adnominal.search(match.group()):
-            continue  # it says which, or what was done
+        if past or any(says.search(match.group()) for says in (rules.commands.adnominal, rules.commands.happens)):
+            continue  # it says which, what was done, or what happens
         if requests and not rules.commands.negated_deed.search(match.group()[2:] + tail):
             asked |= rules.lexicon.concepts(match.group()) & verbs
     return frozenset(asked)
+
+
+def _until_question_word(text: str) -> str:
+    """Return a text up to where it asks something: "비우면 몇 점 줘?" asks for points, not to empty."""
+    asks = next((word for word in re.finditer(r"[가-힣]+", text) if is_question_word(word[0])), None)
+    return text[: asks.start()] if asks else text
 
 
 def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
