@@ -20,6 +20,8 @@ from hitl_tui.tables.words import (
     words_of,
 )  # fmt: skip
 
+_COMPARING = frozenset({"share", "change"})
+"""What no other query stands for: neither one figure nor a list of them says a share, or by how much something grew."""
 WORKED = ("average", "median", "sum", "deviation")
 """Figures of several rows, other than how many there are."""
 EXPLAINED = 0.64
@@ -169,7 +171,7 @@ class Rating:
         listed = reading.query.shape == "rows" and not reading.query.order and undone.intersection(AGGREGATES)
         several = reading.query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
         missing = missing or ("measure" if self._asks_twice or listed or several else "")
-        missing = missing or ("measure" if self._uncompared(reading.query) else "")
+        missing = missing or ("measure" if self._uncompared(reading.query) or undone & _COMPARING else "")
         missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
         explained += 0.6 * len(reading.done & set(self.q.operations))
         read = sorted(

@@ -221,6 +221,19 @@ def test_words_that_ask_for_arithmetic_need_not_stand_in_a_document(tmp_path: Pa
     assert hits.passages and hits.missing == ()
 
 
+def test_a_few_of_many_rows_are_no_answer_to_what_has_to_be_worked_out(tmp_path: Path) -> None:
+    bridges, kinds, ways = ("Harbour", "Castle", "Mill", "Abbey"), ("car", "bus", "lorry", "bicycle"), range(240)
+    rows = [f"{b} Bridge,{k} crossing on way {n},{n}" for b in bridges for k in kinds for n in ways]
+    (tmp_path / "crossings.csv").write_text("\n".join(["bridge,what,number", *rows]))
+    with SearchIndex(tmp_path / "many.db") as index:
+        index.refresh(tmp_path, ["*.csv"])
+        hits = index.query("Which bridge has the most lorry crossings?", 4)
+        named = index.query("Which bridge has the most lorry crossings, by crossings.csv?", 4)
+
+    assert (hits.passages, {one.path for one in hits.far}) == ((), {"crossings.csv"})
+    assert named.passages and named.weak
+
+
 TRAVEL = """Travel rules
 
 Hotels are reimbursed up to 180 USD per night.

@@ -202,7 +202,7 @@ def ask(
     missed, apart = missing and odds < _CERTAIN, odds < _TOGETHER and _apart(asked, best[:3])
     unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
     weak = rows or odds < sure or (same and bool(missed or apart)) or (bool(unsaid) and odds < _TOGETHER)
-    if weak and part:
+    if weak and (part or (rows and not named and asked.windows > _FEW)):  # of many rows a few say no total
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     if has_korean(passages[0].text) != korean:  # found by what it means: there are other words for it
         missing = tuple(t.surface for t in gone if korean and not t.korean and t.surface in missing)
