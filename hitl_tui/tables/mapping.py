@@ -351,7 +351,7 @@ class Reader:
             column = self.q.column(name)
             if flag := self.q.flag(name):
                 yield self.q.reading(replace(base, aggregate="count", filters=(*filters, flag)), used, "count")
-            elif column.filled < self.q.table.rows and not filters and self.q.said[name].likely >= NAMED:
+            elif column.filled < self.q.table.rows and not filters and self._named_in_words(name):
                 full = Filter(name, "full", (), name)
                 yield self.q.reading(replace(base, aggregate="count", filters=(full,)), used, "count")
             if 1 < column.distinct < 0.9 * column.filled and (column.kind == "text" or self.q.has("distinct")):
@@ -359,6 +359,11 @@ class Reader:
                 unclear -= 0.3 * bool({*words_of(name)} & IDS)  # different orders have different numbers
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self.q.reading(query, used, "count", "distinct", assumes=unclear)
+
+    def _named_in_words(self, name: str) -> bool:
+        """Whether a question has the name of a column, not only a number that is in it: `1호점` names no MarkDown1."""
+        said = self.q.said[name]
+        return said.likely >= NAMED and any(self.q.tokens[n].number is None for n in said.tokens)
 
     def _rows(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield what rows have in the columns that are named."""

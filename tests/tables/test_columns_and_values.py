@@ -240,3 +240,11 @@ def test_a_table_with_many_columns_is_read(tmp_path: Path) -> None:
     found = profiles(table_files(tmp_path))
     assert found.unread == ()
     assert len(found.tables[0].columns) == len(names) + 1
+
+
+def test_a_number_that_is_in_a_column_s_name_doesn_t_name_it(tmp_path: Path) -> None:
+    rows = "id,Store,Dept,Date,Weekly_Sales,MarkDown1\n" + "".join(
+        f"1_{n},1,{n % 3},2010-02-{n:02},{100.5 + n},{n if n % 2 else ''}\n" for n in range(1, 29)
+    )
+    answer = asked(tmp_path, "월마트 1호점에 직원이 몇 명인지 알려줘", walmart_sales_weekly=rows)
+    assert answer.mapped is None or all(one.op != "full" for one in answer.mapped.query.filters)

@@ -267,6 +267,7 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
         ),
         ("how many *.py files are there?", ["app.py:1"], Listed("*.py", "", "", 1, 1)),
         ("notes 폴더에 c로 시작하는 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/c*", "", "", 1, 1, 1)),
+        ("notes에 c로 시작하는 스크립트 뭐뭐 있지?", ["notes/c.md:3"], Listed("c*", "", "", 1, 1)),
         ("How many documents have a title that starts with Weas?", ["notes/c.md:3"], Listed("", "", "Weas", 1, 1)),
         ("how many notes/*.md files are there?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1, 1)),
         ("how many documents are about weasels?", ["notes/c.md:3"], Listed("", "weasels", "", 1, 1)),

@@ -46,6 +46,7 @@ def folder(tmp_path: Path) -> Path:
     made.mkdir()
     (made / "changes.md").write_text(CHANGES)
     (made / "HISTORY").write_text(PLAIN)
+    (made / "HISTORY.md").write_text("## 3.17.1\n\nA fix.\n\n## 3.17.0\n\nNew.\n\n## 3.1.4\n\nOld.\n")
     (made / "NEWS.txt").write_text(NOTES)
     (made / "help.md").write_text(ANSWERS)
     (made / "test_box.py").write_text(CODE)
@@ -65,6 +66,8 @@ def ask(folder: Path, question: str) -> SearchHits:
         ("changes.md에 2025년 6월 버전이 몇 개야?", 2, "release", "changes.md"),
         ("How many releases of the 2.0 series does changes.md list?", 2, "release", "changes.md"),
         ("How many 2.0.x releases are in changes.md?", 2, "release", "changes.md"),
+        ("How many 2.0 releases (2.0.0 and its patches) are in changes.md?", 2, "release", "changes.md"),
+        ("How many 3.17 releases are in HISTORY.md?", 2, "release", "HISTORY.md"),
         ("changes.md에 2.0.x 버전이 몇 개야?", 2, "release", "changes.md"),
         ("How many releases of the 2.6 series have notes in NEWS.txt?", 2, "release", "NEWS.txt"),
         ("How many versions came out in June 2025?", 2, "release", "changes.md"),

@@ -17,7 +17,9 @@ _RELEASE = re.compile(
     r"[#=\s]*(?:[A-Za-z][\w-]*\s+)?(?:notes (?:for|of) (?:\S+ ){0,2})?[\[(]?v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE
 )
 _SERIES = re.compile(
-    r"(?<![\d.])(\d+(?:\.\d+)*)(?:\.x|\.\*|\s?series|\s?시리즈|\s?(?:버전)?대(?=[의에가는은\s]))", re.IGNORECASE
+    r"(?<![\d.])(?:(\d+(?:\.\d+)*)(?:\.x|\.\*|\s?series|\s?시리즈|\s?(?:버전)?대(?=[의에가는은\s]))"
+    r"|(\d+(?:\.\d+)+)\s(?:releases|versions|릴리[스즈]|버전))",
+    re.IGNORECASE,
 )
 _NOUNS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str], bool]] = {
     "release": (re.compile(r"\b(?:releases|versions)\b|릴리[스즈]|버전", re.IGNORECASE), _RELEASE, False),
@@ -78,7 +80,7 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
         return None
     year, month = _YEAR.search(question), _MONTH.search(question)
     series = _SERIES.search(question) if noun == "release" else None
-    when = _When(year[0] if year else "", _number(month) if year and month else 0, series[1] if series else "")
+    when = _When(year[0] if year else "", _number(month) if year and month else 0, _version(series))
     best: list[tuple[str, int, str]] = []
     for file, path in _files(db, question, named, changes=noun == "release"):
         found = [(path, line, text) for line, text, dated in _entries(db, file, noun) if when.fits(f"{text} {dated}")]
@@ -105,6 +107,10 @@ class _When:
         name = _MONTHS[self.month - 1]
         written = rf"{self.year}\W?0?{self.month}(?!\d)|\b{name}\b|(?<!\d){self.month}월"
         return not self.month or re.search(written, text, re.IGNORECASE) is not None
+
+
+def _version(series: re.Match[str] | None) -> str:
+    return (series[1] or series[2]) if series else ""
 
 
 def _number(month: re.Match[str]) -> int:

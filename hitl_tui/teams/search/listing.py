@@ -16,12 +16,14 @@ from hitl_tui.teams.search.tokens import normalise, phrase_tokens
 
 _COUNTS = re.compile(r"\b(?:how many|number of|count)\b|몇\s?(?:개|건|곳|군데|편|장)|개수|세어", re.IGNORECASE)
 _LISTS = re.compile(
-    r"\b(?:list|which)\b|목록|나열|모두|전부|모든|(?<!\S)다\s+(?:보여|알려|찾아|뽑아|적어)", re.IGNORECASE
+    r"\b(?:list|which)\b|목록|나열|모두|전부|모든|뭐뭐|(?<!\S)다\s+(?:보여|알려|찾아|뽑아|적어)", re.IGNORECASE
 )
 _FILES = re.compile(
     r"\b(?:docs?|documents?|files?|pages?|runbooks?|guides?|manuals?|notes?)\b|문서|파일|런북|페이지|가이드|안내서",
     re.IGNORECASE,
 )
+_PROGRAMS = re.compile(r"\b(?:scripts?|templates?|modules?)\b|스크립트|템플릿|모듈", re.IGNORECASE)
+"""What is a file where it is asked for by how its name begins."""
 _OF_FILES = re.compile(
     r"\b(?:how many|number of|count|list|which)\s"
     rf"(?:(?!(?:is|are|was|do|does|did|has|have|in|on|per|from)\s)\S+\s){{0,4}}?(?:{_FILES.pattern})"
@@ -109,7 +111,7 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     files = _OF_FILES.search(question)
     if not (_COUNTS.search(question) or _LISTS.search(question)):
         return None
-    if (files or _TITLES.search(question)) and (begins := _BEGINS.search(question)):
+    if (files or _PROGRAMS.search(question) or _TITLES.search(question)) and (begins := _BEGINS.search(question)):
         said = (begins["en"] or begins["ko"]).strip("\"“`'")
         folder = _folder(db, question, said)
         return Listing(folder, title=said) if _TITLES.search(question) else Listing(folder, name=f"{escape(said)}*")

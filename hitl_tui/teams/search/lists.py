@@ -15,10 +15,12 @@ from hitl_tui.teams.search.ranking import Asked, Window, file_title
 from hitl_tui.teams.search.tokens import index_tokens
 
 _NOUN = r"(?!(?:is|was|does|has|this|happens)\b)[\w-]+"
+_COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|몇\s?(?:개|가지|종|명|곳|군데|단계|번)|개수|가짓수", re.IGNORECASE)
 _ALL = re.compile(
-    r"\bhow many\b|\bnumber of\b|몇\s?(?:개|가지|종|명|곳|군데|단계|번)|개수|가짓수"
-    rf"|\b(?:which|what)\s(?:{_NOUN}\s){{0,3}}?{_NOUN}(?<=s)\b|\b(?:list|name) (?:all|the|every)\b|\bwhat are\b"
-    r"|뭐뭐|무엇무엇|어디어디|누구누구|뭐가\s있|(?:어떤|무슨)\s(?:게|것|\S+[이가]\s?있|\S*들)|종류|목록|나열",
+    rf"{_COUNTS.pattern}"
+    rf"|\b(?:which|what)\s(?:{_NOUN}\s){{0,3}}?{_NOUN}(?<=s)\b|\bwhat are\b"
+    r"|\b(?:list|name) (?:all|the|every)\b|뭐뭐|무엇무엇|어디어디|누구누구|뭐가\s있"
+    r"|(?:어떤|무슨)\s(?:게|것|\S+[이가]\s?있|\S*들)|종류|목록|나열",
     re.IGNORECASE,
 )
 """What asks for all of something, or how many there are."""
@@ -87,7 +89,7 @@ def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) ->
         near = [one for one in _bulleted(rows) if one.first <= ends and begins <= one.last]
         if window is windows[0]:
             near += [one for one in _sections(rows) if one.heading == window.heading]
-            near += _lines(rows)
+            near += _lines(rows) if _COUNTS.search(asked.text) else ()
         found += [(window, one, _told(window, one)) for one in near if one.page == window.page]
     likes = likenesses(asked.text, [told for _, _, told in found])
     rated = [
