@@ -62,7 +62,7 @@ async def test_what_is_no_change_of_the_plan_is_told_the_way_out_and_not_lost(tm
     async with console(tmp_path, query=RISE, size=(80, 24)) as c:
         await c.asked()
         await c.send(question)
-        await c.until(lambda: c.message, "an answer")
+        await c.until(lambda: "No change to the plan" in c.message, "an answer")
         line = c.session.query_one(MessageLine)
         assert str(line.render()).lstrip().startswith("error: No change to the plan found. /new before it starts")
         assert not any("가" <= letter <= "힣" for letter in c.message)
