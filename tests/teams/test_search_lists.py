@@ -107,3 +107,13 @@ def test_the_answer_tells_how_many_items_there_are_and_quotes_each(folder: Path)
 @pytest.mark.parametrize("question", ["How long may a job take?", "When does a node ask for its files again?"])
 def test_no_list_answers_a_question_for_one_thing(folder: Path, question: str) -> None:
     assert ask(folder, question).items == 0
+
+
+def test_no_more_passages_are_given_for_a_list_than_are_wanted(folder: Path) -> None:
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query("Which command line programs come with the kit?", 1)
+
+    assert len(hits.passages) == 1
+    assert hits.items in (0, 3)
+    assert bool(hits.items) == hits.passages[0].text.startswith("- kit-ports")

@@ -211,7 +211,10 @@ def ask(
     within = {(one.path, one.page, line) for one in told for line in range(one.line, one.end_line + 1)}
     passages = [*told, *(one for one in passages if (one.path, one.page, one.line) not in within)][:limit]
     hits = replace(hits, weak=weak, missing=missing, unsaid=unsaid, whole=len(told))
-    return replace(hits, passages=tuple(passages)) if told else _with_list(db, asked, best, passages, hits)
+    if told:
+        return replace(hits, passages=tuple(passages))
+    hits = _with_list(db, asked, best, passages, hits)
+    return replace(hits, passages=hits.passages[:limit], items=hits.items * (hits.items_at < limit))
 
 
 def asked_of(db: sqlite3.Connection, question: str, named: Sequence[int]) -> tuple[Asked, dict[str, str]]:
