@@ -155,7 +155,7 @@ def fit_order(rows: Sequence[Rows], names: Sequence[str]) -> dict[str, float]:
             total = total - (wanted - odds) @ x
         return total / len(scaled)
 
-    return dict(zip(names, (_descend(slope, len(names)) / spread).tolist(), strict=True))
+    return dict(zip(names, (descend(slope, len(names)) / spread).tolist(), strict=True))
 
 
 def fit_unjudged(rows: Sequence[dict[str, float]]) -> dict[str, float]:
@@ -177,12 +177,13 @@ def fit_confidence(rows: Sequence[dict[str, float]], good: Sequence[bool], worth
     def slope(weights: Any) -> Any:
         return scaled.T @ ((1 / (1 + np.exp(-scaled @ weights)) - np.array(good)) * share) + held * weights
 
-    found = _descend(slope, len(names) + 1)
+    found = descend(slope, len(names) + 1)
     weights = found[:-1] / spread
     return {**dict(zip(names, weights.tolist(), strict=True)), "": float(found[-1] - weights @ mean)}
 
 
-def _descend(slope: Callable[[Any], Any], size: int) -> Any:
+def descend(slope: Callable[[Any], Any], size: int) -> Any:
+    """Return where a function that has this slope is least, from zeros on."""
     weights, first, second = np.zeros(size), np.zeros(size), np.zeros(size)
     for step in range(1, _STEPS + 1):
         down = slope(weights)

@@ -1,4 +1,4 @@
-"""By what a word of a question means a column, a value or a table: the weights of `tables/meant.py`, fitted to words.
+"""By what a word of a question means a column, a value or a table: `tables/word_meanings.py` weighs it so.
 
     uv run --with numpy python benchmarks/table_weights.py
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,13 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from benchmarks.search_weights import descend
 from hitl_tui.meaning.encoder import akin
-from hitl_tui.tables import meant
+from hitl_tui.tables.word_meanings import WEIGHTS, Name, bare_form, told
 from hitl_tui.tables.words import tokens
 
 _WORDS = Path(__file__).with_name("table_words.json")
-_PARTS, _STEPS = 5, 600
+_PARTS = 5
 Case = tuple[Any, Any, float]
 """What tells of each name whether a word means it, which are right, and how much the word counts."""
 
@@ -34,10 +35,13 @@ def cases(path: Path) -> list[Case]:
     known = []
     for one in json.loads(path.read_text(encoding="utf-8")):
         said = tokens(one["said"])[0]
-        word, called = meant.bare_form(said), [meant.Name(text, kind, of) for text, kind, of in one["names"]]
-        rows = meant.told(said, word, called, akin([word], [name.text for name in called])[0])
+        word, called = (
+            bare_form(said),
+            [Name(text, kind, of) for text, kind, of in one["names"]],
+        )
+        rows = told(said, word, called, akin([word], [name.text for name in called])[0])
         good = np.array([name.column in one["right"] for name, _ in rows])
-        x = np.array([[features[part] for part in meant.WEIGHTS] for _, features in rows])
+        x = np.array([[features[part] for part in WEIGHTS] for _, features in rows])
         known.append((x, good, float(one["weight"])))
     return known
 
@@ -57,18 +61,9 @@ def fit(known: Sequence[Case]) -> Any:
             total = total - worth * ((wanted - odds / (1 + odds.sum())) @ x)
         return total / sum(worth for _, _, worth in scaled)
 
-    found = _descend(slope, len(mean)) / spread
+    found = descend(slope, len(mean)) / spread
     found[0] -= found[1:] @ mean[1:]
     return found
-
-
-def _descend(slope: Callable[[Any], Any], size: int) -> Any:
-    weights, first, second = np.zeros(size), np.zeros(size), np.zeros(size)
-    for step in range(1, _STEPS + 1):
-        down = slope(weights)
-        first, second = 0.9 * first + 0.1 * down, 0.99 * second + 0.01 * down * down
-        weights = weights - 0.05 * (first / (1 - 0.9**step)) / (np.sqrt(second / (1 - 0.99**step)) + 1e-8)
-    return weights
 
 
 def tell(known: Sequence[Case], weights: Any, least: float) -> tuple[int, int]:
@@ -92,7 +87,7 @@ def main() -> None:
     for least in (0.15, 0.4, 0.6):
         told = [tell(left_out, weights, least) for left_out, weights in fitted]
         print(f"   from {least}: {sum(right for right, _ in told)} right, {sum(wrong for _, wrong in told)} wrong")
-    print({name: round(float(value), 3) for name, value in zip(meant.WEIGHTS, fit(known), strict=True)})
+    print({name: round(float(value), 3) for name, value in zip(WEIGHTS, fit(known), strict=True)})
 
 
 if __name__ == "__main__":

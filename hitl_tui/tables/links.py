@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.meant import Meaning, meanings
 from hitl_tui.tables.profile import Column, Table
+from hitl_tui.tables.word_meanings import Meaning, meanings
 from hitl_tui.tables.words import (
     Token,
     compound_of,

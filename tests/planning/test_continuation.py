@@ -13,8 +13,8 @@ from planning_support import agents
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import NoChange
-from hitl_tui.planning.rule_planner.merging import merged
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.question_rewrite import merged
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")

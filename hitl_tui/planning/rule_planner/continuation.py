@@ -15,7 +15,6 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked
-from hitl_tui.planning.rule_planner.merging import asks, merged, named_in, says
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
     before_report,
@@ -28,6 +27,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     usable,
 )
 from hitl_tui.planning.rule_planner.query_reader import cut, language_of, read, refers, shown, terms_of
+from hitl_tui.planning.rule_planner.question_rewrite import asks, merged, named_in, says
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene
 from hitl_tui.planning.rule_planner.words import alike, stem

@@ -24,8 +24,7 @@ _ALL = re.compile(
     re.IGNORECASE,
 )
 """What asks for all of something, or how many there are."""
-_ITEM = re.compile(r"(\s*)(?:[-*+•·]|\d{1,3}[.)])\s")
-_INDENT = re.compile(r"\s*")
+_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
 _FEWEST, _MOST, _SHORT = 2, 60, 100
 """Items of a list, and characters of a line that is one."""
 _TOLD = 300
@@ -34,6 +33,7 @@ _ANSWERS, _IN_THE_BEST = 0.75, 0.25
 """How like a question that is at least, and which part of the question it says, together; and what it counts that the
 list is in the best window."""
 Row = tuple[int, str, list[tuple[int, int, str]]]
+"""Page, headings and blocks of a window."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,15 @@ class List:
         return "\n".join([self.lead[2].strip(), *(" ".join(text.split()) for _, _, text in self.items)]).strip()
 
 
+def blocks_of(db: sqlite3.Connection, path: str) -> list[Row]:
+    """Return the windows of a file: page, headings, and of each block its first and last line and its text."""
+    rows = db.execute(
+        "SELECT page, heading, parts FROM windows JOIN files ON files.id = file WHERE path = ? ORDER BY windows.id",
+        (path,),
+    )
+    return [(page, heading, [tuple(part) for part in json.loads(parts)]) for page, heading, parts in rows]
+
+
 def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) -> tuple[Window, List] | None:
     """Return the list that has all of what a question asks for, in one of some windows; None for other questions.
 
@@ -77,14 +86,7 @@ def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) ->
         return None
     found: list[tuple[Window, List, str]] = []
     for window in windows:
-        rows = [
-            (page, heading, [(first, last, text) for first, last, text in json.loads(parts)])
-            for page, heading, parts in db.execute(
-                "SELECT page, heading, parts FROM windows JOIN files ON files.id = file WHERE path = ?"
-                " ORDER BY windows.id",
-                (window.path,),
-            )
-        ]
+        rows = blocks_of(db, window.path)
         begins, ends = window.parts[0][0], window.parts[-1][1]
         near = [one for one in _bulleted(rows) if one.first <= ends and begins <= one.last]
         if window is windows[0]:
@@ -112,7 +114,7 @@ def _bulleted(rows: Sequence[Row]) -> Iterator[List]:
         indent = ""
         for part in (part for *_, parts in some for part in parts):
             item = _ITEM.match(part[2])
-            space = item[1] if item else _INDENT.match(part[2])[0]  # type: ignore[index]
+            space = part[2][: len(part[2]) - len(part[2].lstrip())]
             if items and len(space) > len(indent):
                 items[-1] = (items[-1][0], part[1], f"{items[-1][2]}\n{part[2]}")
                 continue

@@ -22,7 +22,7 @@ from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in
-from hitl_tui.teams.search.lists import list_for
+from hitl_tui.teams.search.lists import blocks_of, list_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
@@ -241,10 +241,7 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
     wanted = [replace(asked, terms=some) for some in (terms, tuple(t for t in terms if t.surface in how[-1])) if some]
     told: dict[float, list[Passage]] = {}
     for path in dict.fromkeys(one.path for one in found if wanted and tongue(one) in (language_of(asked.text), "")):
-        rows = db.execute(
-            "SELECT page, heading, parts FROM windows JOIN files ON files.id = file WHERE path = ? ORDER BY windows.id",
-            (path,),
-        ).fetchall()
+        rows = blocks_of(db, path)
         for name in dict.fromkeys(
             heading[: e.start()] for _, heading, _ in rows for e in re.finditer(" > |$", heading)
         ):
@@ -258,7 +255,7 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
             pieces = [
                 Passage(path, parts[0][0], parts[-1][1], page, heading, _joined(parts), found[0].score)
                 for (page, heading), some in groupby(steps if by_steps else below, key=itemgetter(0, 1))
-                if (parts := [part for *_, kept in some for part in json.loads(kept)])
+                if (parts := [part for *_, kept in some for part in kept])
             ]
             fits = len(pieces) <= limit and sum(len(piece.text) for piece in pieces) <= WHOLE_CHARS
             if fits and (by_steps or _HOW.search(title) or said >= _ALL):

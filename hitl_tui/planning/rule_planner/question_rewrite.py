@@ -75,7 +75,7 @@ class Part:
         score += 0.3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0])
         score += 0.2 * (self.text[0].isupper() and other.text[0].isupper())
         score -= 0.25 * (self.asked and not other.asked) + 0.5 * (self.size > 1 and self.kind != "" == other.kind)
-        return score - ("which" in {self.kind} ^ {other.kind})
+        return score - ((self.kind == "which") != (other.kind == "which"))
 
 
 def says(text: str) -> float:
@@ -162,12 +162,8 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
         said: the words with their preposition.
     """
     by = part.by[0]
-    adds = part.kind in ("", "place", "when") and by not in (
-        "",
-        "for",
-        "of",
-        "about",
-    )  # which stands beside what has no such word itself
+    # With a preposition of its own it stands beside what has no such word itself.
+    adds = part.kind in ("", "place", "when") and by not in ("", "for", "of", "about")
     held = [one for one in islice(_parts(before, rules), _HELD) if one.text != part.text and (one.by[0] or not adds)]
     likes = likenesses(part.text, [one.text for one in held]) if held else []
     rated = {one: one.likeness(part, like, 0.4 * least) for one, like in zip(held, likes, strict=True)}
