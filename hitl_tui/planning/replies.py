@@ -24,10 +24,9 @@ class Reply(StrEnum):
 @cache
 def load_replies() -> Mapping[str, frozenset[str]]:
     """Return the words of replies.toml by table and list, in lower case (read once, never changed)."""
-    import tomllib
-    from importlib import resources
+    from hitl_tui.meaning.expressions import word_file  # it reads TOML, which the first frame doesn't need
 
-    data = tomllib.loads(resources.files("hitl_tui.planning").joinpath("replies.toml").read_text(encoding="utf-8"))
+    data = word_file(__package__, "replies.toml")
     return {f"{of}.{name}": frozenset(map(_plain, words)) for of in data for name, words in data[of].items()}
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
-from importlib import resources
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from hitl_tui.planning.rule_planner.words import Expressions, Lexicon, Units, compiled
+from hitl_tui.meaning.expressions import Expressions, compiled, word_file
+from hitl_tui.planning.rule_planner.words import Lexicon, Units
 
 
 class Need(StrEnum):
@@ -113,18 +112,10 @@ def load_rules() -> Rules:
 
     They are read when they are first asked for: their expressions take longer to compile than most commands to run.
     """
-    text = resources.files("hitl_tui.planning.rule_planner").joinpath("rules.toml").read_text(encoding="utf-8")
-    return _rules(tomllib.loads(text))
-
-
-def _rules(data: dict[str, Any]) -> Rules:
-    """Return the tables as rules; those of words become a lexicon, those of units what reads them."""
-    commands = data["commands"]
+    data = dict(word_file(__package__, "rules.toml"))
+    words, written, kinds, numerals = (data.pop(name) for name in ("words", "written", "kinds", "numerals"))
     verbs = [word for group in data["lexicon"]["verbs"].values() for word in group.split() if word.isascii()]
-    english = "|".join([*verbs, *commands.pop("asked").split()]).replace("_", " ?")
-    commands["clause"] = commands["clause"].replace("{verbs}", english)
-    lexicon = Lexicon(data["lexicon"], data.pop("words"))
-    written = Expressions(data.pop("written"))
-    units = Units(data["units"], data.pop("kinds"), data.pop("numerals"), written)
-    tables = {name: Expressions(data[name]) for name in ("says", "follow", "commands", "revise")}
-    return Rules.model_validate({**data, **tables, "lexicon": lexicon, "units": units})
+    tables = {name: Expressions(data[name]) for name in ("says", "follow", "revise")}
+    tables["commands"] = Expressions({**data["commands"], "verbs": "|".join(verbs)})
+    units = Units(data["units"], kinds, numerals, Expressions(written))
+    return Rules.model_validate({**data, **tables, "lexicon": Lexicon(data["lexicon"], words), "units": units})

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.meaning.expressions import Expressions
 from hitl_tui.meaning.stems import english_stem
 
 if TYPE_CHECKING:
@@ -14,25 +15,6 @@ if TYPE_CHECKING:
 
 _HANGUL = re.compile("[가-힣]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
-
-
-def compiled(raw: str | Mapping[str, str]) -> re.Pattern[str]:
-    """Return a text as an expression; a table of `ko` and `en` is one for both, English words with a boundary."""
-    if isinstance(raw, Mapping):
-        english = [rf"(?<![a-z0-9_])(?:{raw['en']})(?![a-z0-9_])"] if "en" in raw else []
-        raw = "|".join(f"(?:{part})" for part in [*filter(None, [raw.get("ko")]), *english])
-    return re.compile(raw, re.IGNORECASE)
-
-
-class Expressions:
-    """A table of expressions, each by its name; rules.toml says what they are for."""
-
-    def __init__(self, table: Mapping[str, str]) -> None:
-        self.__dict__.update({name: compiled(raw) for name, raw in table.items()})
-
-    if TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> re.Pattern[str]: ...
 
 
 def stem(word: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from hitl_tui.teams.analysis.words import Words
+from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.teams.number_format import is_exact, number, shown
 
 
@@ -51,7 +51,7 @@ def shown_amount(amount: Amount, language: str) -> str:
     return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
 
 
-_WORDS = Words("amounts")
+_WORDS = Expressions(word_file(__package__, "words.toml")["amounts"])
 _DIGITS = {letter: value for value, letter in enumerate("일이삼사오육칠팔구", 1)}
 _PLACES = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _SCALES = {
@@ -96,13 +96,11 @@ _TOKEN = re.compile(
 _PLACE = re.compile(rf"({_NUMBER}|[일이삼사오육칠팔구])?\s?([십백천])?\s?([만억조])?", re.ASCII)
 _SCALE = re.compile(r"[\s-]?(thousand|million|billion|trillion|mn|bn|tn)(?![a-z])|([kmb])(?![a-z0-9²])", re.IGNORECASE)
 _SIGNS = {"us$": "USD", "$": "USD", "₩": "KRW", "￦": "KRW", "€": "EUR", "¥": "JPY", "£": "GBP"}
-_COUNTED = [(f"count {word} 1", word + "{after}") for word in _WORDS.counters.pattern.split("|")]
+_COUNTED = [(f"count {word} 1", word + _WORDS.after.pattern) for word in _WORDS.counters.pattern.split("|")]
 _UNITS = [*((row, written.pattern) for row, written in _WORDS.rows["units"]), *_COUNTED]
 """Kind, unit and how much of it, and how it is written."""
 _UNIT = re.compile(
-    rf"\s?(?:{'|'.join(f'(?P<u{n}>{written})' for n, (_, written) in enumerate(_UNITS))})".replace(
-        "{after}", _WORDS.after.pattern
-    ),
+    rf"\s?(?:{'|'.join(f'(?P<u{n}>{written})' for n, (_, written) in enumerate(_UNITS))})",
     re.IGNORECASE,
 )
 _JOINED = re.compile(r"[a-z0-9_]$|\w[-/:.#,]$", re.IGNORECASE | re.ASCII)

@@ -11,12 +11,12 @@ from fractions import Fraction
 from typing import Any
 
 from hitl_tui.core.plan import Concern
+from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import tokens
 from hitl_tui.teams.analysis import limits as rules
 from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say
 from hitl_tui.teams.analysis.limits import Limit, direction_of, is_exception, limits_in, sentences
-from hitl_tui.teams.analysis.words import Words
 from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.number_format import exact, number
 from hitl_tui.teams.printed_figures import Run, differences
@@ -24,7 +24,7 @@ from hitl_tui.teams.printed_figures import Run, differences
 MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
 _MEASURED, _NOTES, _NEAREST = 12, 4, 4
-_WORDS = Words("computation")
+_WORDS = Expressions(word_file(__package__, "words.toml")["computation"])
 _SIGNS = {
     "+": "+", "plus": "+", "더하기": "+", "-": "−", "−": "−", "minus": "−", "빼기": "−", "*": "×", "×": "×", "x": "×",
     "times": "×", "곱하기": "×", "÷": "÷", "/": "÷", "나누기": "÷",

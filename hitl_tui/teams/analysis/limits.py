@@ -11,10 +11,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import likeness, tokens
 from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
 from hitl_tui.teams.analysis.analysis_model import Passage
-from hitl_tui.teams.analysis.words import Words
 from hitl_tui.teams.contract import Citation, language_of
 
 MAX_LIMITS, _RATED = 2_000, 50
@@ -22,7 +22,7 @@ _ALIKE, _TURNED, _WORDED, _APART = 0.45, 0.35, 0.25, 0.05
 """How alike a question and a limit are at least, of a rise or a fall, and where they share a word; by how much the best
 is ahead."""
 _SAME = 0.75
-_WORDS = Words("limits")
+_WORDS = Expressions(word_file(__package__, "words.toml")["limits"])
 _MAX, _BELOW, _MIN = "max", "below", "min"
 _EACH = tuple(
     (re.compile(rf"\b(?:per|an?|each)\s{english}\b|\b(?:{adverb})\b|{korean}", re.IGNORECASE), (english, *called))

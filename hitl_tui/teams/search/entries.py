@@ -6,46 +6,19 @@ import json
 import re
 import sqlite3
 from calendar import month_abbr, month_name
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hitl_tui.teams.search.listing import letters
+from hitl_tui.meaning.expressions import Expressions, word_file
+from hitl_tui.teams.search.listing import HOW_MANY, letters
 from hitl_tui.teams.search.query_terms import whole_words
 
-_HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|몇\s?(?:개|번|가지|차례|건)|개수", re.IGNORECASE)
-_RELEASE = re.compile(
-    r"[#=\s]*(?:[A-Za-z][\w-]*\s+)?(?:notes (?:for|of) (?:\S+ ){0,2})?[\[(]?v?\d+(?:\.\d+)+[\w.-]*", re.IGNORECASE
-)
-_SERIES = re.compile(
-    r"(?<![\d.])(?:(\d+(?:\.\d+)*)(?:\.x|\.\*|\s?series|\s?시리즈|\s?(?:버전)?대(?=[의에가는은\s]))"
-    r"|(\d+(?:\.\d+)+)\s(?:releases|versions|릴리[스즈]|버전))",
-    re.IGNORECASE,
-)
-_NOUNS: Mapping[str, tuple[re.Pattern[str], re.Pattern[str], bool]] = {
-    "release": (re.compile(r"\b(?:releases|versions)\b|릴리[스즈]|버전", re.IGNORECASE), _RELEASE, False),
-    "question": (
-        re.compile(r"\bquestions\b|질문|물음", re.IGNORECASE),
-        re.compile(r".*[?？]\W*$|\W*\d+\W.{100,}"),
-        False,
-    ),
-    "function": (
-        re.compile(r"\b(?:functions|methods)\b|함수|메서드|메소드", re.IGNORECASE),
-        re.compile(r"\s*(?:async def|def|func|fn|(?:async )?function)\s+\w+"),
-        True,
-    ),
-    "class_definition": (
-        re.compile(r"\bclasses\b|클래스", re.IGNORECASE),
-        re.compile(r"\s*(?:export )?class\s+\w+"),
-        True,
-    ),
-}
-"""What is counted: the words for it, how its line looks, and whether that may be any line of code."""
+_WORDS = Expressions(word_file(__package__, "words.toml")["entries"])
+_NOUNS, _LINES = _WORDS.rows["nouns"], dict(_WORDS.rows["lines"])
+_CODE = ("function", "class_definition")
+"""What any line of code may begin."""
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
-_TESTS = re.compile(r"\btests?\b|테스트", re.IGNORECASE)
-_CHANGES = re.compile(r"change|news|history|release", re.IGNORECASE)
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MONTHS = [f"{name[:3]}(?:{name[3:]})?" for name in month_name[1:]]
-_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})\b|(?<!\d)(1[0-2]|[1-9])월", re.IGNORECASE)
 _FEWEST, _RULED = 2, 2
 """Entries that a document has at least, and lines of one that may stand below a rule."""
 
@@ -73,18 +46,18 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
         question: the question, without the names of files.
         named: ids of the files that it names.
     """
-    if not _HOW_MANY.search(question):
+    if not HOW_MANY.search(question):
         return None
-    noun = next((noun for noun, (words, _, _) in _NOUNS.items() if words.search(question)), "")
+    noun = next((noun for noun, words in _NOUNS if words.search(question)), "")
     if not noun:
         return None
-    year, month = _YEAR.search(question), _MONTH.search(question)
-    series = _SERIES.search(question) if noun == "release" else None
+    year, month = _WORDS.year.search(question), _WORDS.month.search(question)
+    series = _WORDS.series.search(question) if noun == "release" else None
     when = _When(year[0] if year else "", _number(month) if year and month else 0, _version(series))
     best: list[tuple[str, int, str]] = []
     for file, path in _files(db, question, named, changes=noun == "release"):
         found = [(path, line, text) for line, text, dated in _entries(db, file, noun) if when.fits(f"{text} {dated}")]
-        if noun == "function" and _TESTS.search(question):
+        if noun == "function" and _WORDS.tests.search(question):
             found = [one for one in found if "test" in one[2]] or found
         best = max(best, found, key=len)
     return Entries(noun, str(when), tuple(best)) if len(best) >= (1 if named else _FEWEST) else None
@@ -123,7 +96,7 @@ def _files(db: sqlite3.Connection, question: str, named: Sequence[int], *, chang
     if named:
         return [(file, path) for file, path in every if file in named]
     if changes:
-        every = [(file, path) for file, path in every if _CHANGES.search(path)]
+        every = [(file, path) for file, path in every if _WORDS.changes.search(path)]
     words = [letters(word) for word in whole_words(question) if len(word) > 1 and not word.isdigit()]
     have = [(sum(word in letters(path) for word in words), file, path) for file, path in every]
     most = max((count for count, _, _ in have), default=0)
@@ -132,7 +105,7 @@ def _files(db: sqlite3.Connection, question: str, named: Sequence[int], *, chang
 
 def _entries(db: sqlite3.Connection, file: int, noun: str) -> Iterator[tuple[int, str, str]]:
     """Yield of each entry its line, what it is headed, and the text that begins it, where dates may stand."""
-    _, begins, any_line = _NOUNS[noun]
+    begins, any_line = _LINES[noun], noun in _CODE
     rows = db.execute("SELECT heading, parts FROM windows WHERE file = ? ORDER BY id", (file,)).fetchall()
     read = [(heading.split(" > "), json.loads(parts)) for heading, parts in rows]
     headed: dict[tuple[str, ...], tuple[int, str, str]] = {}

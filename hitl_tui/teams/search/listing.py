@@ -11,43 +11,15 @@ from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import PurePosixPath
 
+from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.teams.search.query_terms import whole_words
 from hitl_tui.teams.search.tokens import normalise, phrase_tokens
 
-_COUNTS = re.compile(r"\b(?:how many|number of|count)\b|몇\s?(?:개|건|곳|군데|편|장)|개수|세어", re.IGNORECASE)
-_LISTS = re.compile(
-    r"\b(?:list|which)\b|목록|나열|모두|전부|모든|뭐뭐|(?<!\S)다\s+(?:보여|알려|찾아|뽑아|적어)", re.IGNORECASE
-)
-_FILES = re.compile(
-    r"\b(?:docs?|documents?|files?|pages?|runbooks?|guides?|manuals?|notes?)\b|문서|파일|런북|페이지|가이드|안내서",
-    re.IGNORECASE,
-)
-_PROGRAMS = re.compile(r"\b(?:scripts?|templates?|modules?)\b|스크립트|템플릿|모듈", re.IGNORECASE)
-"""What is a file where it is asked for by how its name begins."""
-_OF_FILES = re.compile(
-    r"\b(?:how many|number of|count|list|which)\s"
-    rf"(?:(?!(?:is|are|was|do|does|did|has|have|in|on|per|from)\s)\S+\s){{0,4}}?(?:{_FILES.pattern})"
-    rf"|(?:{_FILES.pattern}).*[가-힣]|[가-힣].*(?:{_FILES.pattern})",
-    re.IGNORECASE,
-)
-"""It is files that are counted or listed."""
-_ABOUT = re.compile(r"\b(?:about|cover|covers|describe|describes|deal with)\b|관한|대한|다루", re.IGNORECASE)
-_MENTION = re.compile(rf"{_ABOUT.pattern}|\b(?:mention|contain|refer)|언급|나오는|적[힌혀]|담긴|쓰인", re.IGNORECASE)
-_ANY_FILE = re.compile(r"\b(?:docs?|documents?|files?)\b|문서|파일", re.IGNORECASE)
-_WHOLE = re.compile(r"(?:folder|directory|총|전체|폴더|몇|개(?:인가요|예요|일까요)?)$", re.IGNORECASE)
-_ASKING = (_FILES, _MENTION, _COUNTS, _LISTS, _WHOLE)
-_LITERAL = re.compile(r"\b(?:TODO|FIXME|XXX|HACK|[A-Z]+_[A-Z_]+)\b|[\"“`「]([^\"”`」\n]{2,60})[\"”`」]")
-_NAME_OF_CODE = re.compile(
-    r"\b((?:[A-Z][a-z]+){2,}|[a-z]+(?:_[a-z]+)+)(?:\(\))?\s?(?:class|function|method|exception|interface|클래스|함수|메서드|예외)"
-    r"|\b(?:class|function|method|exception|interface)\s((?:[A-Z][a-z]+){2,}|[a-z]+(?:_[a-z]+)+)\b"
-)
-_BEGINS = re.compile(
-    r"\b(?:start|begin)(?:s|ing)? with [\"“`']?(?P<en>[^\s\"”`',?]{2,60})|(?P<ko>\S{1,60}?)[\"”`']?(?:으로|로) 시작",
-    re.IGNORECASE,
-)
-_TITLES = re.compile(r"\btitles?\b|\btitled\b|\bheadings?\b|제목", re.IGNORECASE)
-_TITLE = re.compile(r"^title:\s*['\"]?(.+?)['\"]?$", re.MULTILINE)
-_GLOB = re.compile(r"[\w./-]*\*[\w./*-]*|(?<![\w.])\*?\.[a-z]{1,5}(?=\s+files?\b|\s*파일)", re.IGNORECASE)
+_FILE = word_file(__package__, "words.toml")
+HOW_MANY = Expressions(_FILE["counts"]).how_many
+"""What asks how many there are, of anything."""
+_WORDS = Expressions(_FILE["files"])
+_ASKING = (_WORDS.files, _WORDS.mentions, HOW_MANY, _WORDS.lists, _WORDS.whole)
 _WORD = re.compile(r"[\w./-]*\w", re.UNICODE)
 _LONGEST_NAME, _SHORTEST_NAME = 3, 4
 _SEVERAL = 2
@@ -108,21 +80,22 @@ class Listed:
 
 def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     """Return which files a question wants counted or listed; None for other questions."""
-    files = _OF_FILES.search(question)
-    if not (_COUNTS.search(question) or _LISTS.search(question)):
+    files = _WORDS.of_files.search(question)
+    if not (HOW_MANY.search(question) or _WORDS.lists.search(question)):
         return None
-    if (files or _PROGRAMS.search(question) or _TITLES.search(question)) and (begins := _BEGINS.search(question)):
+    titled, begins = _WORDS.titles.search(question), _WORDS.begins.search(question)
+    if begins and (files or titled or _WORDS.programs.search(question)):
         said = (begins["en"] or begins["ko"]).strip("\"“`'")
         folder = _folder(db, question, said)
-        return Listing(folder, title=said) if _TITLES.search(question) else Listing(folder, name=f"{escape(said)}*")
-    if files and (pattern := _GLOB.search(question)):
+        return Listing(folder, title=said) if titled else Listing(folder, name=f"{escape(said)}*")
+    if files and (pattern := _WORDS.glob.search(question)):
         below, _, name = pattern[0].rpartition("/")
         return Listing(below or _folder(db, question, pattern[0]), name=name if "*" in name else f"*{name}")
-    if literal := _LITERAL.search(question):
+    if literal := _WORDS.literal.search(question):
         word = literal[1] or literal[0]
-    elif code := _NAME_OF_CODE.search(question):
+    elif code := _WORDS.name_of_code.search(question):
         word = code[1] or code[2]
-    elif files and (mention := _MENTION.search(question)):
+    elif files and (mention := _WORDS.mentions.search(question)):
         names = {w: t for w, t in whole_words(question).items() if not any(e.match(w) for e in _ASKING)}
         folder = _folder(db, question, "")
         within = {letters(part) for part in PurePosixPath(folder).parts}
@@ -130,8 +103,8 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         word = max(outside or names, key=lambda name: names[name], default="")
         if not word:
             return None
-        return Listing(folder if outside else "", word=word, about=_ABOUT.fullmatch(mention[0]) is not None)
-    elif files and _COUNTS.search(question):
+        return Listing(folder if outside else "", word=word, about=_WORDS.about.fullmatch(mention[0]) is not None)
+    elif files and HOW_MANY.search(question):
         folder = _folder(db, question, "")
         left = whole_words(question.replace(folder, " ") if folder else question)
         said = [word for word, t in left.items() if t >= _SAYS or word[0].isdigit()]
@@ -143,14 +116,14 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
         strange = any(word.isascii() for word in said if word not in words) or (said and not words)
         if strange and not alike:
             return None
-        made = Listing(folder, name="*", parts=words) if words or _ANY_FILE.search(question) else None
+        made = Listing(folder, name="*", parts=words) if words or _WORDS.any_file.search(question) else None
         # A single file that only some of the words name is what something is counted in.
         if made and not folder and len(words) < len(said) and len(lines_of(db, made, ())) < _SEVERAL:
             return None
         return made
     else:
         return None
-    of_lines = files is None or not (_COUNTS.search(question) or _MENTION.search(question))
+    of_lines = files is None or not (HOW_MANY.search(question) or _WORDS.mentions.search(question))
     listing = Listing(_folder(db, question, word), word=word, lines=of_lines)
     # A word of the question that is a folder's name, too, may mean something else; a path can't.
     path = "/" in listing.folder and listing.folder in question
@@ -217,7 +190,7 @@ def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str, str]]:
     for path, heading, parts in first:
         line, _, text = json.loads(parts)[0]
         begins = text.split("\n")[0].strip()
-        title = written[1] if (written := _TITLE.search(text)) else heading.partition(" > ")[0] or begins
+        title = written[1] if (written := _WORDS.title.search(text)) else heading.partition(" > ")[0] or begins
         yield path, line, title, begins
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,20 +10,12 @@ from itertools import groupby
 from operator import itemgetter
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.expressions import Expressions, word_file
+from hitl_tui.teams.search.listing import HOW_MANY
 from hitl_tui.teams.search.ranking import Asked, Window, file_title
 from hitl_tui.teams.search.tokens import index_tokens
 
-_NOUN = r"(?!(?:is|was|does|has|this|happens)\b)[\w-]+"
-_COUNTS = re.compile(r"\bhow many\b|\bnumber of\b|몇\s?(?:개|가지|종|명|곳|군데|단계|번)|개수|가짓수", re.IGNORECASE)
-_ALL = re.compile(
-    rf"{_COUNTS.pattern}"
-    rf"|\b(?:which|what)\s(?:{_NOUN}\s){{0,3}}?{_NOUN}(?<=s)\b|\bwhat are\b"
-    r"|\b(?:list|name) (?:all|the|every)\b|뭐뭐|무엇무엇|어디어디|누구누구|뭐가\s있"
-    r"|(?:어떤|무슨)\s(?:게|것|\S+[이가]\s?있|\S*들)|종류|목록|나열",
-    re.IGNORECASE,
-)
-"""What asks for all of something, or how many there are."""
-_ITEM = re.compile(r"\s*(?:[-*+•·]|\d{1,3}[.)])\s")
+_WORDS = Expressions(word_file(__package__, "words.toml")["lists"])
 _FEWEST, _MOST, _SHORT = 2, 60, 100
 """Items of a list, and characters of a line that is one."""
 _TOLD = 300
@@ -82,7 +73,7 @@ def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) ->
         asked: the question.
         windows: where the answer may stand, the best first.
     """
-    if not _ALL.search(asked.text):
+    if not (HOW_MANY.search(asked.text) or _WORDS.all.search(asked.text)):
         return None
     found: list[tuple[Window, List, str]] = []
     for window in windows:
@@ -91,7 +82,7 @@ def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) ->
         near = [one for one in _bulleted(rows) if one.first <= ends and begins <= one.last]
         if window is windows[0]:
             near += [one for one in _sections(rows) if one.heading == window.heading]
-            near += _lines(rows) if _COUNTS.search(asked.text) else ()
+            near += _lines(rows) if HOW_MANY.search(asked.text) else ()
         found += [(window, one, _told(window, one)) for one in near if one.page == window.page]
     likes = likenesses(asked.text, [told for _, _, told in found])
     rated = [
@@ -113,7 +104,7 @@ def _bulleted(rows: Sequence[Row]) -> Iterator[List]:
         items: list[tuple[int, int, str]] = []
         indent = ""
         for part in (part for *_, parts in some for part in parts):
-            item = _ITEM.match(part[2])
+            item = _WORDS.item.match(part[2])
             space = part[2][: len(part[2]) - len(part[2].lstrip())]
             if items and len(space) > len(indent):
                 items[-1] = (items[-1][0], part[1], f"{items[-1][2]}\n{part[2]}")
