@@ -31,8 +31,8 @@ from hitl_tui.tables.words import lexicon, words_of
 MAX_VALUES = 50_000
 MAX_COLUMNS = 300
 PROFILE_SECONDS = 20.0
-PROBED = 3000
-"""Rows by which the kind of a column is judged."""
+PROBED, LEAST, CELLS = 3000, 500, 200_000
+"""Rows by which the kind of a column is judged: of a wide table fewer, down to the least, for that many cells."""
 _CACHED = 400
 _COUNTED = 1_000_000
 """Bytes of a file of which different values are counted one by one: an estimate for few of them is far out."""
@@ -42,9 +42,6 @@ SOURCE = "{source}"
 _LINK = re.compile(r"https?://")
 UNITS_OF_TIME = ("s", "min", "h")
 _SIGNS = ("₩", "$", "€", "£", "원")
-_FIGURES = 9
-"""What is counted of each column by which its kind is judged: filled, numbers, dates, codes, decimals, commas that part
-no thousands, months first, in money, lasting."""
 _LIST = re.compile(r"(?:VARCHAR|[A-Z]*INT|INTEGER|DOUBLE|FLOAT|BOOLEAN)\[\]")
 """Kinds of lists that are one text: their values with commas."""
 _SEPARATOR = re.compile(r"[,;|]")
@@ -267,10 +264,8 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     opened.load(view, file, sheet)
     raw = [(str(row[0]), str(row[1])) for row in opened.ask(f"DESCRIBE {quote(view)}", MAX_COLUMNS).rows]
     year = _year_of(file)
-    source = f"(SELECT * FROM {quote(view)} LIMIT {PROBED})"
-    _, counted = _figures(opened, source, [", ".join(_probes(name, kind, year)) for name, kind in raw])
-    probed = [counted[_FIGURES * n : _FIGURES * (n + 1)] for n in range(len(raw))]
-    kinds = [_kind(kind, figures) for (_, kind), figures in zip(raw, probed, strict=True)]
+    probed = _probed(opened, view, raw, year)
+    kinds = [_kind(kind, probe) for (_, kind), probe in zip(raw, probed, strict=True)]
     names = _clean_names([name for name, _ in raw])
     cells = [
         f"{_cleaned(old, kind, made, year, probe)} AS {quote(new)}"
@@ -286,7 +281,7 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     cleaned = quote(f"{view}_cleaned")
     opened.ask(f"CREATE {made} {cleaned} AS {sql.replace(SOURCE, quote(view))}")
     decimals = {
-        name: int(probe[4] or 0) for name, kind, probe in zip(names, kinds, probed, strict=True) if kind == "number"
+        name: probe.decimals for name, kind, probe in zip(names, kinds, probed, strict=True) if kind == "number"
     }
     asked = [(name, kind) for name, kind in zip(names, kinds, strict=True) if kind != "other"]
     distinct = "count(DISTINCT {})" if file.size < _COUNTED else "approx_count_distinct({})"
@@ -295,8 +290,8 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
     lists = {name for name, (_, kind) in zip(names, raw, strict=True) if _LIST.fullmatch(kind)}
     columns = [replace(one, items=_items(one.values, lists=one.name in lists)) for one in columns]
-    long = {name for name, probe in zip(names, probed, strict=True) if int(probe[-1])}
-    paid = {name for name, probe in zip(names, probed, strict=True) if 2 * int(probe[-2]) > int(probe[0])}
+    long = {name for name, probe in zip(names, probed, strict=True) if probe.lasting}
+    paid = {name for name, probe in zip(names, probed, strict=True) if 2 * probe.paid > probe.filled}
     columns = [replace(one, money=one.name in paid or one.unit in _SIGNS) for one in columns]
     columns = [replace(one, unit="s") if one.kind == "number" and one.name in long else one for one in columns]
     columns += [Column(name, kind, 0, 0) for name, kind in zip(names, kinds, strict=True) if kind == "other"]
@@ -355,13 +350,20 @@ def _totals(opened: Engine, view: str, texts: Sequence[tuple[str, str]]) -> str:
     A label such as "Total" is one where no other words stand in its row, and where no two rows are called so.
     """
     words = [name for name, made in texts if made in ("text", "date")]
-    for name, _ in texts[:_LABELS]:
-        label = f"coalesce(regexp_full_match(lower({_bare(name, 'VARCHAR')}), {text(_TOTAL)}), FALSE)"
+    labels = {
+        name: f"coalesce(regexp_full_match(lower({_bare(name, 'VARCHAR')}), {text(_TOTAL)}), FALSE)"
+        for name, _ in texts[:_LABELS]
+    }
+    if not labels:
+        return ""
+    counted = ", ".join(f"count(*) FILTER ({label})" for label in labels.values())
+    (found,) = opened.ask(f"SELECT {counted} FROM {quote(view)}").rows
+    for name in (name for name, n in zip(labels, found, strict=True) if n):
         others = [f"{_bare(other, 'VARCHAR')} IS NULL" for other in words if other != name]
-        condition = " AND ".join([label, *others])
+        condition = " AND ".join([labels[name], *others])
         counted = f"count(*), count(DISTINCT {quote(name)}), (SELECT count(*) FROM {quote(view)})"
-        ((found, different, rows),) = opened.ask(f"SELECT {counted} FROM {quote(view)} WHERE {condition}").rows
-        if found and found == different and 3 * found <= rows:
+        ((n, different, rows),) = opened.ask(f"SELECT {counted} FROM {quote(view)} WHERE {condition}").rows
+        if n and n == different and 3 * n <= rows:
             return condition
     return ""
 
@@ -405,30 +407,73 @@ def _year_of(file: TableFile) -> int:
     return int(named.group()) if named else time.gmtime(file.mtime_ns // 10**9).tm_year
 
 
-def _probes(name: str, kind: str, year: int) -> tuple[str, ...]:
-    """Return what is counted of a column: see `_FIGURES`."""
-    cell = _bare(name, kind)
-    if kind != "VARCHAR":
-        return ("0",) * _FIGURES
-    codes = f"count(*) FILTER (regexp_matches({cell}, '^0\\d'))"
-    places = f"length(regexp_extract({cell}, '\\.(\\d+)', 1))"
-    needed = f"count(*) FILTER (regexp_matches({cell}, '\\.\\d*[1-9]'))"  # whole numbers may be written `12.0`
-    same = f"CASE WHEN min({places}) = max({places}) AND {needed} > 0 THEN min({places}) ELSE 0 END"
-    days, months = (
-        f"count(try_strptime({cell}, [{', '.join(map(text, formats))}]))" for formats in (DAY_FIRST, MONTH_FIRST)
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """How many of the first cells of a column of texts read as what, by which its kind is judged.
+
+    Args:
+        filled: all but empty ones and labels of totals.
+        numbers, dates, codes, paid, lasting: numbers, dates, numbers that begin with 0, amounts with a sign of a
+            currency, times that something takes.
+        decimals: with how many decimals all of them are written; 0 where they differ or are whole.
+        day_first, month_first: dates as `31/12/99` and as `12/31/99`.
+        decimal_commas, decimal_points: commas that part no thousands, and cells with a comma before a point.
+    """
+
+    filled: int = 0
+    numbers: int = 0
+    dates: int = 0
+    codes: int = 0
+    decimals: int = 0
+    decimal_commas: int = 0
+    decimal_points: int = 0
+    day_first: int = 0
+    month_first: int = 0
+    paid: int = 0
+    lasting: int = 0
+
+
+def _probed(opened: Engine, view: str, raw: Sequence[tuple[str, str]], year: int) -> list[Probe]:
+    """Return what the first cells of each column read as: each different cell is looked at once."""
+    texts = {f"c{n}": name for n, (name, kind) in enumerate(raw) if kind == "VARCHAR"}
+    if not texts:
+        return [Probe()] * len(raw)
+    cells = ", ".join(f"{_bare(name, 'VARCHAR')} AS {key}" for key, name in texts.items())
+    rows = f"(SELECT {cells} FROM {quote(view)} LIMIT {max(LEAST, min(PROBED, CELLS // len(texts)))})"
+    each = (
+        f"SELECT name, cell, count(*) AS n FROM (UNPIVOT {rows} ON COLUMNS(*) INTO NAME name VALUE cell) GROUP BY ALL"
     )
-    filled = f"count({cell}) FILTER (NOT coalesce(regexp_full_match(lower({cell}), {text(_TOTAL)}), FALSE))"
-    decimal = f"count(*) FILTER (regexp_matches({cell}, '^-?0,\\d|,(\\d{{1,2}}|\\d{{4,}})$'))"
-    commas = f"{decimal} * (count(*) FILTER ({cell} LIKE '%,%.%') = 0)::INTEGER"
-    counted = (filled, f"count({_number(cell)})", f"count({_date(cell, year)})")
-    lasting = f"count(*) FILTER (regexp_full_match({cell}, '(\\d+:)?\\d+:[0-5]\\d'))" if lasts(name) else "0"
-    paid = f"count(*) FILTER (regexp_matches({cell}, '^-?[₩$€£]|[₩$€£원]$'))"
-    return (*counted, codes, same, commas, f"({months} > {days})::INTEGER", paid, lasting)
+    written = "TRY_CAST(cell AS DOUBLE) IS NULL"  # no date is a number alone
+    days, months = (
+        f"{written} AND try_strptime(cell, [{', '.join(map(text, formats))}]) IS NOT NULL"
+        for formats in (DAY_FIRST, MONTH_FIRST)
+    )
+    told = {
+        "filled": f"NOT regexp_full_match(lower(cell), {text(_TOTAL)})",
+        "numbers": f"{_number('cell')} IS NOT NULL",
+        "dates": f"{written} AND {_date('cell', year)} IS NOT NULL",
+        "codes": "regexp_matches(cell, '^0\\d')",
+        "decimal_commas": "regexp_matches(cell, '^-?0,\\d|,(\\d{1,2}|\\d{4,})$')",
+        "decimal_points": "cell LIKE '%,%.%'",
+        "day_first": days,
+        "month_first": months,
+        "paid": "regexp_matches(cell, '^-?[₩$€£]|[₩$€£원]$')",
+        "lasting": "regexp_full_match(cell, '(\\d+:)?\\d+:[0-5]\\d')",
+    }
+    places = "length(regexp_extract(cell, '\\.(\\d+)', 1))"
+    needed = "bool_or(regexp_matches(cell, '\\.\\d*[1-9]'))"  # whole numbers may be written `12.0`
+    decimals = f"CASE WHEN min({places}) = max({places}) AND {needed} THEN min({places}) ELSE 0 END"
+    counted = ", ".join(f"coalesce(sum(n) FILTER ({condition}), 0)" for condition in told.values())
+    found = {}
+    for key, *counts in opened.ask(f"SELECT name, {counted}, {decimals} FROM ({each}) GROUP BY 1", MAX_COLUMNS).rows:
+        figures = dict(zip((*told, "decimals"), map(int, counts), strict=True))
+        name = texts[key]
+        found[name] = Probe(**figures if lasts(name) else {**figures, "lasting": 0})
+    return [found.get(name, Probe()) for name, _ in raw]
 
 
-def _kind(kind: str, counted: Sequence[int]) -> str:
-    filled, numbers, dates, codes = counted[:4]
-    numbers = max(numbers, counted[-1])
+def _kind(kind: str, probe: Probe) -> str:
+    numbers = max(probe.numbers, probe.lasting)
     if kind != "VARCHAR":
         base = kind.split("(")[0]
         if base == "DATE" or base.startswith("TIMESTAMP"):
@@ -438,9 +483,9 @@ def _kind(kind: str, counted: Sequence[int]) -> str:
         if _LIST.fullmatch(kind):
             return "text"
         return "number" if base.endswith("INT") or base in ("INTEGER", "DOUBLE", "FLOAT", "DECIMAL") else "other"
-    if filled and numbers >= 0.97 * filled and not codes > 0.5 * filled:
+    if probe.filled and numbers >= 0.97 * probe.filled and not probe.codes > 0.5 * probe.filled:
         return "number"
-    return "date" if filled and dates >= 0.9 * filled else "text"
+    return "date" if probe.filled and probe.dates >= 0.9 * probe.filled else "text"
 
 
 def _unit_of_time(name: str) -> str:
@@ -450,15 +495,18 @@ def _unit_of_time(name: str) -> str:
     return {"ks": "s", "km": "min"}.get(found.lastgroup or "", found.lastgroup or "") if found else ""
 
 
-def _cleaned(name: str, kind: str, made: str, year: int, probe: Sequence[int]) -> str:
+def _cleaned(name: str, kind: str, made: str, year: int, probe: Probe) -> str:
     cell = _bare(name, kind)
     if kind != "VARCHAR":
         if _LIST.fullmatch(kind):
             return f"array_to_string({cell}::VARCHAR[], ', ')"
         cast = {"number": "DOUBLE", "date": "TIMESTAMP", "text": "VARCHAR"}.get(made)
         return f"{cell}::{cast}" if cast else cell
-    numbers = _number(cell, lasts=bool(probe[-1]), comma=bool(probe[5]))
-    return {"number": numbers, "date": _date(cell, year, month_first=bool(probe[-3]))}.get(made, cell)
+    comma = bool(probe.decimal_commas and not probe.decimal_points)
+    numbers = _number(cell, lasts=bool(probe.lasting), comma=comma)
+    return {"number": numbers, "date": _date(cell, year, month_first=probe.month_first > probe.day_first)}.get(
+        made, cell
+    )
 
 
 def _facts(name: str, kind: str, distinct: str) -> str:

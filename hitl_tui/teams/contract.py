@@ -8,6 +8,7 @@ never stores. What a team wants said first in the final answer is a `Brief`, bes
 from __future__ import annotations
 
 import difflib
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -263,6 +264,11 @@ class Preparation:
     secrets: Mapping[str, str]
     progress: Callable[[float], None]
     large: bool = False
+
+    @property
+    def holds_home(self) -> bool:
+        """Whether somebody's whole home is in the folder, which is read only where a person asks about it."""
+        return Path(os.path.realpath(Path.home())).is_relative_to(os.path.realpath(self.workspace))
 
 
 class OutputPreview(TypedDict):

@@ -13,8 +13,11 @@ from langgraph.types import Command
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
+from hitl_tui.tables import profile
+from hitl_tui.tables.engine import TableError
+from hitl_tui.tables.files import table_files
 from hitl_tui.teams.analysis.team import AnalysisTeam
-from hitl_tui.teams.contract import Team, TeamContext, TeamResult, TeamTask
+from hitl_tui.teams.contract import Preparation, Team, TeamContext, TeamResult, TeamTask
 
 LEASE = Path(__file__).parents[2] / "examples" / "lease"
 RISE_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
@@ -211,3 +214,22 @@ async def test_what_cannot_be_mapped_offers_the_nearest_queries_as_choices(
     result = TeamResult.from_dict(state["result"])
     assert result.found == (answer is not None) and told in result.text
     assert answer is None or "**2**" in result.text
+
+
+async def test_tables_are_looked_at_before_anybody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, home = tmp_path / "work", tmp_path / "home"
+    folder.mkdir()
+    (folder / "sales.csv").write_text("shop,amount\nSeoul,3\nBusan,4\n", encoding="utf-8")
+    home.mkdir()
+    (home / "own.csv").write_text("shop,amount\nSeoul,3\n", encoding="utf-8")
+    monkeypatch.setenv("HOME", str(home))
+    for workspace in (folder, home):
+        assert await AnalysisTeam().prepare(Preparation(workspace, tmp_path / "cache", {}, lambda _: None)) == 0
+
+    def opened(*_: object) -> None:
+        raise TableError("opened again")
+
+    monkeypatch.setattr(profile, "engine", opened)
+    assert [table.rows for table in profile.profiles(table_files(folder)).tables] == [2]
+    with pytest.raises(TableError):
+        profile.profiles(table_files(home))

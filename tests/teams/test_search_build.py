@@ -17,7 +17,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.teams.contract import Preparation
 from hitl_tui.teams.search import index_build, index_refresh
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.index_build import IndexPlace, build, may_prepare
+from hitl_tui.teams.search.index_build import IndexPlace, build
 from hitl_tui.teams.search.index_refresh import Allowed, TooMuch
 from hitl_tui.teams.search.team import SearchTeam
 
@@ -148,6 +148,5 @@ async def test_somebodys_home_is_never_indexed_ahead(place: IndexPlace, monkeypa
     with pytest.raises(BadInput, match="holds a home folder"):
         await SearchTeam().prepare(Preparation(place.workspace, place.cache, {}, lambda _: None, True))
     assert not place.cache.exists()
-    assert not may_prepare(Path("/"))
-    assert not may_prepare(place.workspace.parent)
-    assert may_prepare(place.workspace / "project")
+    for folder, holds in (Path("/"), True), (place.workspace.parent, True), (place.workspace / "project", False):
+        assert Preparation(folder, place.cache, {}, lambda _: None).holds_home is holds

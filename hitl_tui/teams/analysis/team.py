@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import suppress
+
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Concern
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 from hitl_tui.teams.arguments import exact_arguments
-from hitl_tui.teams.contract import Team, TeamGraph, TeamSources
+from hitl_tui.teams.contract import Preparation, Team, TeamGraph, TeamSources
 
 
 class AnalysisTeam(Team):
@@ -61,6 +64,19 @@ class AnalysisTeam(Team):
         """
         given = exact_arguments(self.name, {"query": text, **arguments}, self.input_schema)
         return {**given, "query": str(given["query"]).strip()}
+
+    async def prepare(self, preparation: Preparation) -> int:
+        """Find out what the tables of the folder hold, unless somebody's home is in it."""
+        if not preparation.holds_home:
+            from hitl_tui.tables.files import table_files
+
+            if files := await asyncio.to_thread(table_files, preparation.workspace):
+                from hitl_tui.tables.engine import TableError, in_thread
+                from hitl_tui.tables.profile import profiles
+
+                with suppress(TableError):  # whoever asks is told
+                    await in_thread(profiles, files)
+        return 0
 
     def build(self) -> TeamGraph:
         """Return the graph of six stages: prepare, preprocess, analyse, generate_insights, create_report, finalise."""

@@ -16,7 +16,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
@@ -24,6 +24,7 @@ from typing import TypedDict
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.messages import Message
+from hitl_tui.teams.contract import Preparation
 from hitl_tui.teams.search.file_walk import is_left_out
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Progress, TooMuch
@@ -71,13 +72,7 @@ class Built:
     asks: int = 0
 
 
-def may_prepare(folder: Path) -> bool:
-    """Return whether a folder may be indexed before anybody asks: never one with somebody's whole home in it."""
-    home = Path(os.path.realpath(Path.home()))
-    return not home.is_relative_to(os.path.realpath(folder))
-
-
-async def prepare(place: IndexPlace, progress: Callable[[float], None], *, large: bool = False) -> int:
+async def prepare(place: IndexPlace, preparation: Preparation) -> int:
     """Index a folder before anybody asks; see `Team.prepare`.
 
     A small one is read when it is asked about, which takes no time.
@@ -85,13 +80,17 @@ async def prepare(place: IndexPlace, progress: Callable[[float], None], *, large
     Raises:
         BadInput: a person wants it for a folder with somebody's home in it.
     """
-    if not may_prepare(place.workspace):
-        if large:
+    if preparation.holds_home:
+        if preparation.large:
             raise BadInput(Message("{} holds a home folder, which is indexed only by a search.", place.workspace))
         return 0
     if await asyncio.to_thread(is_small, place.workspace):
         return 0
-    built = await build(place, lambda done, total: progress(done / max(total, 1)), ahead=True, large=large)
+
+    def progress(done: int, total: int) -> None:
+        preparation.progress(done / max(total, 1))
+
+    built = await build(place, progress, ahead=True, large=preparation.large)
     return built.asks
 
 

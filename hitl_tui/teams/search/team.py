@@ -96,7 +96,7 @@ class SearchTeam(Team):
         from hitl_tui.teams.search.index_build import IndexPlace, prepare
 
         place = IndexPlace(preparation.workspace, self.documents, preparation.cache, preparation.secrets)
-        return await prepare(place, preparation.progress, large=preparation.large)
+        return await prepare(place, preparation)
 
 
 def teams(sources: TeamSources) -> list[Team]:
