@@ -44,4 +44,6 @@ class Expressions:
 
 
 def _whole(raw: str | Mapping[str, str], table: Mapping[str, Any]) -> re.Pattern[str]:
-    return compiled(_NAME.sub(lambda name: table[name[1]], raw) if isinstance(raw, str) else raw)
+    while isinstance(raw, str) and _NAME.search(raw):
+        raw = _NAME.sub(lambda name: table[name[1]], raw)
+    return compiled(raw)

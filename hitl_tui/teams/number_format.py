@@ -7,7 +7,8 @@ from fractions import Fraction
 
 _DATA = (("PB", 10**15), ("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 _DURATIONS = {
-    "year": "년", "month": "개월", "week": "주", "day": "일", "hour": "시간", "minute": "분", "second": "초",
+    "year": "년", "month": "개월", "week": "주", "day": "일", "night": "박", "hour": "시간",
+    "minute": "분", "second": "초",
 }  # fmt: skip
 _KO_CURRENCY = {"USD": "달러", "EUR": "유로", "JPY": "엔", "GBP": "파운드", "CNY": "위안"}
 

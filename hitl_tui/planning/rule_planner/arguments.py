@@ -17,6 +17,7 @@ from itertools import pairwise
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
+from hitl_tui.meaning.amounts import UNITS, Unit, unit_named
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, unread
 from hitl_tui.planning.rule_planner.rule_file import Rules
@@ -28,6 +29,7 @@ _TEXTS = frozenset({"string", "path", "any"})
 _NUMBERS = frozenset({"integer", "number", "any"})
 _AMOUNTS = frozenset({"number", "percent"})
 _SPECIAL = ("clock", "date", "email", "url", "code", "text")
+_MEASURES = {unit.kind for unit in UNITS.values()}
 _CERTAIN = 20
 """More than the words beside a value ever speak for it."""
 
@@ -113,7 +115,7 @@ class _Filling:
             if free and len(fitting) == len(free) and (needed or len(free) == 1):
                 for (name, parameter), one in zip(free.items(), fitting, strict=True):
                     value = _fitted(one, name, parameter, self.rules)
-                    if value is not None and (needed or one.measure in ("", "currency")):
+                    if value is not None and (needed or one.measure in ("", "money")):
                         self.take(name, value, one.place)
 
 
@@ -130,7 +132,7 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     filling = _Filling(facts, rules, blanked(clause, [*named, *(match.span() for match in pairs)]))
     for match in pairs:
         filling.take(match["name"], _typed(match, facts), match.span())
-    given = given_in(filling.text, rules.units)
+    given = given_in(filling.text, rules)
     matches = rules.commands.paths.finditer(filling.text)
     folders = [Given("path", m[g].rstrip("."), m.span(g)) for m in matches for g in m.groupdict() if m[g]]
     filling.given = [*given, *(f for f in folders if not overlaps(f.place, [g.place for g in given]))]
@@ -252,12 +254,17 @@ def _means(word: str, wanted: Sequence[str], lexicon: Lexicon) -> bool:
 def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> int:
     """Return how surely the kind of what is given names a parameter: its unit, or a date, an address, a code."""
     called, described = name_words(name), name_words(parameter.description)
-    if one.unit and one.measure not in ("", "currency") and rules.units.of([*called, *described], one.measure):
-        return 4 if rules.units.of(called, one.measure) else 3
-    kinds = rules.units.kinds.get(one.measure or one.kind, frozenset())
+    if one.unit and one.measure not in ("", "money") and _unit_in([*called, *described], one.measure):
+        return 4 if _unit_in(called, one.measure) else 3
+    kinds = rules.kinds.get(one.measure or one.kind, frozenset())
     if of_kind(called, kinds):
         return 3
     return 2 if one.kind in _SPECIAL and of_kind(described, kinds) else 0
+
+
+def _unit_in(words: Sequence[str], measure: str) -> Unit | None:
+    """Return the unit of a measure that one of these words names."""
+    return next((unit for word in words if (unit := unit_named(word)) and unit.kind == measure), None)
 
 
 def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
@@ -267,7 +274,7 @@ def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
 
 def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
     """Return what is given as a parameter takes it; None where it doesn't."""
-    kinds, words = rules.units.kinds, frozenset(word.lower() for word in name_words(f"{name} {parameter.description}"))
+    kinds, words = rules.kinds, frozenset(word.lower() for word in name_words(f"{name} {parameter.description}"))
     if one.kind in _AMOUNTS:
         if parameter.type == "string":
             return f"{one.value}{'%' if one.kind == 'percent' else ''}"
@@ -286,17 +293,20 @@ def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> J
 
 def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
     """Return a number in the unit that a parameter is counted in; None where that measures something else."""
-    value, units, default = one.value, rules.units, parameter.default
+    value, default, called = one.value, parameter.default, name_words(name)
     if isinstance(value, str):
         return None
     if one.measure and one.measure != "count":
-        own = units.of([*name_words(name), *re.findall(r"[\w%]+", parameter.description)], one.measure)
+        own = _unit_in([*called, *re.findall(r"[\w%]+", parameter.description)], one.measure)
         if one.measure == "percent" and isinstance(default, int | float) and not own:
-            own = "share" if 0 < default < 1 else "percent"
-        measures = units.measures_of(name_words(name))
+            own = UNITS["share" if 0 < default < 1 else "%"]
+        measures = {unit.kind for word in called if len(word) > 1 and (unit := unit_named(word))}
+        measures |= {
+            kind for kind in _MEASURES if not rules.kinds.get(kind, frozenset()).isdisjoint(map(str.lower, called))
+        }
         if own:
-            value = round(value * units.factor(one.unit) / units.factor(own), 9)
-        elif (measures and one.measure not in measures) or one.measure in ("size", "time", "percent"):
+            value = round(value * float(UNITS[one.unit].size / own.size), 9)
+        elif (measures and one.measure not in measures) or one.measure in ("data", "duration", "percent"):
             return None
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -305,9 +315,9 @@ def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -
 
 def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[_Offer]:
     """Yield what something is changed from and into, and what it is counted in: "100 USD to EUR", "달러를 원으로"."""
-    units, given = filling.rules.units, filling.given
+    kinds, given = filling.rules.kinds, filling.given
     words = name_words(name) if parameter.type in ("string", "choice") else []
-    role = next((role for role in ("unit", "to", "from") if of_kind(words, units.kinds[role])), "")
+    role = next((role for role in ("unit", "to", "from") if of_kind(words, kinds[role])), "")
     said: list[tuple[str, tuple[Span, ...]]] = []
     called = filling.rules.commands
     ways = {"from": called.value_from, "to": called.value_to}
@@ -317,8 +327,8 @@ def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[
             said.append((filling.text[slice(*place)], (place,)))
     said += [(g.unit, ()) for g in given if g.unit and role in ("from", "unit")]
     for found, places in said[:1]:
-        known = units.named(found)
-        value = known.name if known and known.measure == "currency" else found
+        known = unit_named(found)
+        value = known.name if known and known.kind == "money" else found
         if parameter.choices:
             spoken = f"{found} {value}"
             named = [c for c in parameter.choices if _spoken_choice(c, parameter, spoken, filling.rules.lexicon)]
@@ -370,7 +380,7 @@ def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:
 
 def _take_words(filling: _Filling, clause: str) -> None:
     """Give the only text that is still needed the only words that say nothing else; a name goes before others."""
-    kinds, runs = filling.rules.units.kinds, _runs(filling, clause)
+    kinds, runs = filling.rules.kinds, _runs(filling, clause)
     special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
     free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
     free = [n for n in free if not of_kind(name_words(n), special)]

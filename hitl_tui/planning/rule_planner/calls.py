@@ -294,7 +294,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     if strange or rules.commands.how.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
     call, *_ = fill(clause, facts, rules)
-    given = [g.place for g in given_in(clause, rules.units)]
+    given = [g.place for g in given_in(clause, rules)]
     matched = total = 0.0
     for place, word in _words(clause, rules):
         meant = rules.lexicon.concepts(word)
@@ -320,7 +320,7 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
 
 def _complete(clause: str, call: Call, rules: Rules) -> bool:
     """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
-    given, paths = given_in(clause, rules.units), rules.units.kinds["path"]
+    given, paths = given_in(clause, rules), rules.kinds["path"]
     files = [g.value for g in given if g.kind == "path"]
     for name, value in call.parameters.items():
         parameter = call.facts.parameters[name]
@@ -407,7 +407,7 @@ def _is_deed(clause: str, rules: Rules) -> bool:
     if verb and rules.commands.tells.search(verb[0]):
         return False
     words = WORD.finditer(plain, verb.end() if verb else 0)
-    files = [given.place for given in given_in(begun, rules.units) if given.kind == "path"]
+    files = [given.place for given in given_in(begun, rules) if given.kind == "path"]
     said = takewhile(lambda word: not (verb and word[0] in rules.lexicon.empty), words)
     nouns = rules.lexicon.nouns
     thing = any(overlaps(w.span(), files) or rules.lexicon.concepts(rules.lexicon.plain(w[0])) & nouns for w in said)

@@ -440,7 +440,7 @@ class _Revision:
     def _says_all(self, about: str) -> bool:
         """Whether words compare a figure that the session's question hasn't with a limit of what they name."""
         rules, texts = self.scene.rules, (about, self.scene.query)
-        now, before = ({one.value for one in given_in(text, rules.units)} for text in texts)
+        now, before = ({one.value for one in given_in(text, rules)} for text in texts)
         named = [t for t in terms_of(about, rules) if not (rules.revise.limits.search(t) or any(map(str.isdigit, t)))]
         return bool(now - before and named and rules.revise.compares.search(about))
 

@@ -109,8 +109,9 @@ def score_of(text: str, need: Need, rules: Rules) -> float:
 
 def _entities(text: str, rules: Rules) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for one in given_in(text, rules.units):
-        amount = one.kind == "number" and (one.measure == "currency" or float(one.value) >= _LARGE)
+    for one in given_in(text, rules):
+        large = one.measure in ("", "count") and one.kind == "number" and float(one.value) >= _LARGE
+        amount = one.measure == "money" or large
         kind = "amount" if amount else {"percent": "percent", "date": "date", "period": "date"}.get(one.kind, "")
         if kind and len(found.setdefault(kind, [])) < _ENTITIES:
             found[kind].append(text[slice(*one.place)].strip())

@@ -188,11 +188,11 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
 
 def _with_figure(before: str, case: str, rules: Rules) -> str:
     """Return the last question with a case's figure in the place of its own; empty where that says more."""
-    figures = [one for one in given_in(case, rules.units) if one.kind == "number"]
+    figures = [one for one in given_in(case, rules) if one.kind == "number"]
     if len(figures) != 1 or any(not one.kind for one in named_in(case, rules)):
         return ""
     measures = {"", figures[0].measure}
-    held = [one for one in given_in(before, rules.units) if one.kind == "number"]
+    held = [one for one in given_in(before, rules) if one.kind == "number"]
     alike = [one for one in held if not figures[0].measure or one.measure in measures]
     if not alike:
         return ""
@@ -203,8 +203,8 @@ def _with_figure(before: str, case: str, rules: Rules) -> str:
 
 def _unit_of(text: str, place: Span, rules: Rules) -> str:
     """Return the unit of a number that stands in a text, with the space before it."""
-    after = ((at, rules.units.after(text, at)) for at in range(place[0] + 1, place[1]))
-    return next((text[at : place[1]] for at, unit in after if unit and at + unit.length == place[1]), "")
+    held = (one for one in given_in(text, rules) if one.stop and one.place[1] == place[1])
+    return next((text[one.stop : place[1]] for one in held), "")
 
 
 # What a text names ---------------------------------------------------------------------------------------------------
@@ -212,7 +212,7 @@ def _unit_of(text: str, place: Span, rules: Rules) -> str:
 
 def named_in(text: str, rules: Rules) -> list[Part]:
     """Return what a text gives, and the words that name something, one by one."""
-    given, brackets = given_in(text, rules.units), [match.span() for match in _BRACKET.finditer(text)]
+    given, brackets = given_in(text, rules), [match.span() for match in _BRACKET.finditer(text)]
     found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}", rules) for g in given]
     for match in WORD.finditer(text):
         word = rules.lexicon.bare(match.group())

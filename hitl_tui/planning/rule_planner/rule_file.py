@@ -11,7 +11,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from hitl_tui.meaning.expressions import Expressions, compiled, word_file
-from hitl_tui.planning.rule_planner.words import Lexicon, Units
+from hitl_tui.planning.rule_planner.words import Lexicon
 
 
 class Need(StrEnum):
@@ -81,6 +81,8 @@ class Rules(_Table):
         says: how words say what they say, in any text.
         follow: how a question goes on from the last one.
         strategy: how a text says how steps run.
+        written: how it gives dates, files and the like.
+        kinds: kind of amount or of value, or role → words in the names of parameters that take it.
         commands: how a text asks for what can be called.
         targets: how it names the steps of a plan.
         actions: what it wants of them.
@@ -93,7 +95,8 @@ class Rules(_Table):
     follow: Expressions
     strategy: Mapping[str, Expression]
     lexicon: Lexicon
-    units: Units
+    written: Expressions
+    kinds: Mapping[str, frozenset[str]]
     commands: Expressions
     targets: Mapping[Need, Expression]
     actions: tuple[Action, ...]
@@ -113,9 +116,8 @@ def load_rules() -> Rules:
     They are read when they are first asked for: their expressions take longer to compile than most commands to run.
     """
     data = dict(word_file(__package__, "rules.toml"))
-    words, written, kinds, numerals = (data.pop(name) for name in ("words", "written", "kinds", "numerals"))
+    words, kinds = data.pop("words"), {kind: frozenset(words.split()) for kind, words in data["kinds"].items()}
     verbs = [word for group in data["lexicon"]["verbs"].values() for word in group.split() if word.isascii()]
-    tables = {name: Expressions(data[name]) for name in ("says", "follow", "revise")}
+    tables = {name: Expressions(data[name]) for name in ("says", "follow", "written", "revise")}
     tables["commands"] = Expressions({**data["commands"], "verbs": "|".join(verbs)})
-    units = Units(data["units"], kinds, numerals, Expressions(written))
-    return Rules.model_validate({**data, **tables, "lexicon": Lexicon(data["lexicon"], words), "units": units})
+    return Rules.model_validate({**data, **tables, "kinds": kinds, "lexicon": Lexicon(data["lexicon"], words)})

@@ -1,13 +1,11 @@
-"""Words and what they mean alike, in English and Korean, and units with what they measure."""
+"""Words and what they mean alike, in English and Korean."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.meaning.expressions import Expressions
 from hitl_tui.meaning.stems import english_stem
 
 if TYPE_CHECKING:
@@ -35,80 +33,6 @@ def alike(one: str, other: str) -> bool:
 def name_words(name: str) -> list[str]:
     """Return the words of a name: `minAmount` and `min_amount` have two."""
     return _PARTS.findall(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """A unit as a text names it.
-
-    Args:
-        length: characters of the text, with the space before it.
-    """
-
-    name: str
-    measure: str
-    length: int = 0
-
-
-class Units:
-    """Units by their words, what they measure, and which names of parameters go with what.
-
-    Args:
-        measures: measure → unit → how much of the measure's first unit it is, and its words.
-        kinds: kind of value, or role → words in the names of parameters that take it.
-        numerals: language → numbers that are written as words, from one on.
-        written: how a text gives numbers, dates and the like.
-    """
-
-    def __init__(
-        self, measures: Mapping[str, Any], kinds: Mapping[str, str], numerals: Mapping[str, str], written: Expressions
-    ) -> None:
-        self.written = written
-        self.kinds = {kind: frozenset(words.split()) for kind, words in kinds.items()}
-        self.numerals = {word: n for said in numerals.values() for n, word in enumerate(said.split(), start=1)}
-        self.counted = re.compile(rf"(?<![\w-])(?:{'|'.join(self.numerals)})(?=[\s-])", re.IGNORECASE)
-        rows = [(unit, measure, row) for measure, units in measures.items() for unit, row in units.items()]
-        self._factors = {unit: float(row[0]) for unit, _, row in rows}
-        self._named = {word.lower(): Unit(unit, measure) for unit, measure, row in rows for word in row[1:]}
-        said = sorted(map(re.escape, self._named), key=len, reverse=True)
-        self._after = re.compile(rf"\s?-?(?P<unit>{'|'.join(said)})(?![A-Za-z0-9])", re.IGNORECASE)
-
-    def named(self, word: str) -> Unit | None:
-        """Return the unit that a word names."""
-        return self._named.get(word.lower())
-
-    def after(self, text: str, at: int) -> Unit | None:
-        """Return the unit that stands in a text from here on."""
-        match = self._after.match(text, at)
-        if match is None:
-            return None
-        word = match["unit"].lower()
-        rest = text[match.end() :]
-        if _HANGUL.search(word) and len(word) == 1 and re.match("[가-힣]", rest) and not _TAIL.match(rest):
-            return None
-        found = self._named[word]
-        return Unit(found.name, found.measure, match.end() - at)
-
-    def factor(self, unit: str) -> float:
-        """Return how much of its measure's first unit a unit is."""
-        return self._factors[unit]
-
-    def of(self, words: Iterable[str], measure: str) -> str:
-        """Return the unit of a measure that one of these words names; empty for none."""
-        found = (self._named.get(word.lower()) for word in words)
-        return next((unit.name for unit in found if unit is not None and unit.measure == measure), "")
-
-    def measures_of(self, words: Iterable[str]) -> frozenset[str]:
-        """Return what parameters of such a name measure, by their units or by what they are called."""
-        lower = {word.lower() for word in words}
-        by_unit = {unit.measure for word in lower if (unit := self._named.get(word)) is not None and len(word) > 1}
-        measures = {unit.measure for unit in self._named.values()}
-        return frozenset(by_unit | {kind for kind in measures if lower & self.kinds.get(kind, frozenset())})
-
-
-_TAIL = re.compile(
-    "으로|에서|까지|부터|짜리|정도|이하|이상|미만|초과|이내|동안|마다|씩|차(?!이)|어치|지난|넘는|보다|을|를|은|는|이|가|의|에|로|와|과|도|만|간|전|후"
-)
 
 
 def goes_on(word: str, particle: str) -> bool:

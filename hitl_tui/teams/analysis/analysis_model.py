@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from hitl_tui.meaning.amounts import Amount
 from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.number_format import is_exact, number, shown
 
 QUERY: Final = "query"
 MAX_QUERY = 20_000
@@ -23,6 +25,17 @@ ANALYSIS_TYPES = ("comprehensive", "change", "limits", "tables")
 def say(language: str, korean: str, english: str) -> str:
     """Return the sentence in the question's language."""
     return korean if language == "ko" else english
+
+
+def shown_amount(amount: Amount, language: str) -> str:
+    """Return an amount for people with all its decimals, so that what is shown is what was computed with."""
+    if not is_exact(amount.value, 2) and is_exact(amount.value, 6) and amount.kind in ("money", "percent", "points"):
+        figure = number(amount.value, 6)
+        unit = amount.unit if amount.kind == "money" else "%" if amount.kind == "percent" else "%p"
+        return f"{unit} {figure}" if amount.kind == "money" else f"{figure}{unit}"
+    if amount.kind in ("mass", "distance", "degrees", "pixels"):
+        return f"{number(amount.value, 6)} {amount.unit}"
+    return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
 
 
 @dataclass(frozen=True, slots=True)

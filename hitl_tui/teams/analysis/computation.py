@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import Any
 
 from hitl_tui.core.plan import Concern
+from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import tokens
 from hitl_tui.teams.analysis import limits as rules
-from hitl_tui.teams.analysis.amounts import Amount, parse_amounts, shown_amount
-from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say, shown_amount
 from hitl_tui.teams.analysis.limits import Limit, direction_of, is_exception, limits_in, sentences
 from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.number_format import exact, number
@@ -108,7 +108,7 @@ class _Question:
 
     def __init__(self, text: str, language: str) -> None:
         self.text, self.language = text, language
-        self.figures = parse_amounts(text)
+        self.figures = [amount for amount in parse_amounts(text) if not _WORDS.article.match(amount.text)]
         self.direction = direction_of(text)
         apart, self.stated = _WORDS.apart.search(text), rules.stated_in(text, self.figures)
         self._limiting = [limit.amount for limit in self.stated]

@@ -10,10 +10,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
+from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import likeness, tokens
-from hitl_tui.teams.analysis.amounts import Amount, parse_amounts
 from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.contract import Citation, language_of
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hitl_tui.meaning.amounts import Amount, unit_named
 from hitl_tui.tables.ask import Answer, run
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.spoken import is_money
 from hitl_tui.tables.words import words_of
-from hitl_tui.teams.analysis.amounts import Amount, shown_amount
-from hitl_tui.teams.analysis.analysis_model import Passage, say
+from hitl_tui.teams.analysis.analysis_model import Passage, say, shown_amount
 from hitl_tui.teams.analysis.limits import Limit, fitting, limits_in, periods_of
 
 _TIMES = dict(zip(UNITS_OF_TIME, ("second", "minute", "hour"), strict=True))
@@ -94,7 +94,8 @@ def _measures(column: Column, amount: Amount) -> bool:
         return amount.of == ("duration", _TIMES[column.unit])
     if column.unit == "%":
         return amount.kind == "percent"
-    days = bool({"day", "일수"} & {*words_of(column.name)}) or column.name.endswith("일수")
-    if days:
-        return amount.of == ("duration", "day")
+    named = {unit.name for word in words_of(column.name) if (unit := unit_named(word)) and unit.kind == "duration"}
+    named |= {"day"} if column.name.endswith("일수") else set()
+    if named:
+        return amount.kind == "duration" and amount.unit in named
     return amount.kind == "money" or (amount.kind == "count" and not is_money(column))

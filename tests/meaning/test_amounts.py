@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hitl_tui.teams.analysis.amounts import parse_amounts
+from hitl_tui.meaning.amounts import parse_amounts
 from hitl_tui.teams.number_format import korean_places, money, percent
 
 EOK = 10**8
@@ -54,7 +54,7 @@ def test_won_is_read_however_it_is_written(text: str, won: int) -> None:
     [
         ("raise a deposit from 300 million to 1 billion won", ("money", 3 * EOK, "KRW"), ("money", 10 * EOK, "KRW")),
         ("between 300 million and 1 billion won", ("money", 3 * EOK, "KRW"), ("money", 10 * EOK, "KRW")),
-        ("in rooms 3 and 4 kg", ("count", 3, ""), ("measure", 4, "kg")),
+        ("in rooms 3 and 4 kg", ("count", 3, ""), ("mass", 4, "kg")),
         ("1에서 1억 5천만원", ("count", 1, ""), ("money", 150_000_000, "KRW")),
     ],
 )
@@ -88,6 +88,13 @@ def test_the_unit_of_a_range_holds_for_both_its_ends(
         ("6개월", ("duration", Fraction(6), "month")),
         ("30-day", ("duration", Fraction(30), "day")),
         ("300MB", ("data", Fraction(300_000_000), "byte")),
+        ("a reply within 1.5 s", ("duration", Fraction(3, 2), "second")),
+        ("three nights", ("duration", Fraction(3), "night")),
+        ("한 달 안에", ("duration", Fraction(1), "month")),
+        ("두 번까지", ("count", Fraction(2), "회")),
+        ("2,500 g", ("mass", Fraction(2_500), "g")),
+        ("가로 1200픽셀", ("pixels", Fraction(1_200), "px")),
+        ("two hundred dollars", ("money", Fraction(200), "USD")),
         ("1.5 GiB", ("data", Fraction(1_610_612_736), "byte")),
     ],
 )
@@ -102,7 +109,7 @@ def test_other_units_are_kept_apart(text: str, expected: tuple[str, Fraction, st
         "2026-11-21", "2026년 11월 21일", "2026. 11. 21.", "Nov 21 2026", "5월 3일", "2024년 말",
         "02-123-4567", "010-1234-5678", "1. 첫째", "v1.2.3", "Python 3.11.4", "14:30", "act.md:12",
         "선고 93다30532 판결", "https://example.org/1/20?x=5%", "301호", "24/7", "2nd", "Phase 2b", "만일", "천만에",
-        "12,34", "1" * 40,
+        "12,34", "1" * 40, "one of them", "내가 한 일", "몇 백만원",
     ],
 )  # fmt: skip
 def test_numbers_that_are_no_amounts_are_passed_over(text: str) -> None:
