@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
@@ -136,17 +136,24 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         files: the tables of the workspace.
         before: the query that the question goes on from.
     """
-    file, absent = named_file(question, files)
-    known = profiles([file] if file else () if absent else files)
+    called, absent = named_files(question, files)
+    known = profiles(called or (() if absent else files))
     if absent:
         return Answer(why="absent", named=absent, files=tuple(one.path for one in files))
-    if file and known.unread:
-        return Answer(why="unread", named=file.path, unread=known.unread)
-    named = known.tables if file else ()
+    if called and known.unread:
+        return Answer(why="unread", named=called[0].path, unread=known.unread)
+    named = known.tables if called else ()
+    if len(called) > 1:  # of files that differ, the one with the longest name is meant
+        first = next(table for table in named if table.file == called[0])
+        named = tuple(table for table in named if table.file == called[0] or _same_columns(table, first))
+        for one in called:
+            question = _blanked(_blanked(question, PurePosixPath(one.path).name), _stem(one))
     if before is not None and not named:
         continued = _continued(question, before, known)
         if continued is not None:
-            return Answer(continued, why="" if continued.sure else "unsure")
+            return Answer(
+                continued, why="" if continued.sure else "unsure", versions=_versions(continued, known.tables)
+            )
     tables = (named or known.tables)[:_MAX_TABLES]
     candidates = [Reader(question, table, bool(named)).read()[0] for table in tables]
     subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
@@ -156,7 +163,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         again = [_by_meaning_too(question, one, bool(named)) for one in ranked[:_COMPARED]]
         again = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in again]
         ranked = _ranked([*again, *ranked[_COMPARED:]], named=bool(named))
-    ranked, versions = _newest(question, ranked) if ranked and not named else (ranked, ())
+    several = len({table.file for table in named}) > 1
+    ranked, versions = _newest(question, ranked) if ranked and (several or not named) else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
         return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread)
     best = ranked[0]
@@ -182,7 +190,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         return Answer(
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
-    whole = bool(versions) and _EVERY.search(question) is not None and best.query.shape != "change"
+    whole = bool(versions) and (several or _EVERY.search(question) is not None) and best.query.shape != "change"
     return Answer(best, unread=known.unread, versions=versions, whole=whole)
 
 
@@ -392,11 +400,15 @@ def about(question: str, workspace: Path) -> About:
     best = answer.mapped
     if answer.why in ("absent", "unread"):
         return About.TABLE
-    if best is not None and answer.why and not best.query.limited and _is_written(best.table.file, question):
-        return About.TABLE if best.own or best.counts or best.exact else About.BOTH
+    if best is not None and answer.why and not best.query.limited:
+        if _is_written(best.table.file, question):
+            return About.TABLE if best.own or best.counts or best.exact else About.BOTH
+        if best.named and best.counts and best.own:
+            return About.TABLE
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT
-    if not (best.named or best.counts or best.looks_up or best.exact) and best.query.shape == "rows":
+    cell = best.query.measure and not best.unknown and len({one.column for one in best.query.filters}) > 1
+    if not (best.named or best.counts or best.looks_up or best.exact or cell) and best.query.shape == "rows":
         return About.TEXT  # nothing is worked out, and no row or column is called what is looked for
     if best.query.limited and (not answer.why or answer.likely):
         return About.LIMIT
@@ -467,6 +479,16 @@ def _newest(question: str, ranked: Sequence[Mapped]) -> tuple[list[Mapped], tupl
     return [newest, *rest], tuple(one for one in family if one is not newest)
 
 
+def _versions(one: Mapped, tables: Sequence[Table]) -> tuple[Mapped, ...]:
+    """Return the same query of the other tables with the columns that it uses and nearly all others."""
+    others = [t for t in tables if t.name != one.table.name and _same_columns(t, one.table)]
+    return tuple(
+        replace(one, query=replace(one.query, source=other.file.path, sheet=other.sheet), table=other)
+        for other in others
+        if all(map(other.column, one.query.names))
+    )
+
+
 def _same_columns(one: Table, other: Table) -> bool:
     mine, its = ({column.name.casefold() for column in table.columns} for table in (one, other))
     return 3 * len(mine & its) >= 2 * max(len(mine), len(its)) and len(mine & its) > 1
@@ -482,22 +504,38 @@ def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:
     ]
 
 
-def named_file(question: str, files: Sequence[TableFile]) -> tuple[TableFile | None, str]:
-    """Return the file that a question names, or the name of one that isn't there."""
+def named_files(question: str, files: Sequence[TableFile]) -> tuple[list[TableFile], str]:
+    """Return the files that a question names, the longest name first, or the name of one that isn't there."""
     said = question.casefold()
-    for wanted in (lambda f: f.path, lambda f: PurePosixPath(f.path).name):
-        if hit := [file for file in files if wanted(file).casefold() in said]:
-            return max(hit, key=lambda f: len(wanted(f))), ""
+    for name in (lambda f: f.path, lambda f: PurePosixPath(f.path).name):
+        if hit := _named_in(said, {name(f).casefold(): f for f in reversed(files)}):
+            return hit, ""
     if missing := _NAMED.search(question):
-        return None, missing.group()
+        return [], missing.group()
     nouns = before_table_noun(question)
     parts = [word for word in re.findall(r"[a-z0-9]+(?:[_-][a-z0-9]+)+|[a-z]+\d\w*", said) if len(word) >= 5]
     listed = [f for f in files if any(likeness(n, word) >= 0.75 for n in nouns for word in words_of(_stem(f)))]
     begun = [f for f in files if any(_stem(f).startswith(part) for part in parts)]
     for few in (listed, begun):
         if len(few) == 1:
-            return few[0], ""
-    return max((f for f in files if _spoken(_stem(f), said)), key=lambda f: len(_stem(f)), default=None), ""
+            return few, ""
+    spoken = {_stem(f): f for f in reversed(files) if _spoken(_stem(f), said)}
+    return _named_in(said, spoken) or [spoken[name] for name in sorted(spoken, key=len)[-1:]], ""
+
+
+def _named_in(said: str, names: Mapping[str, TableFile]) -> list[TableFile]:
+    """Return the files whose names stand in a text, other than within the name of another one."""
+    found = []
+    for name in sorted(names, key=len, reverse=True):
+        if name in said:
+            found.append(names[name])
+            said = said.replace(name, " " * len(name))
+    return found
+
+
+def _blanked(question: str, name: str) -> str:
+    """Return a question with a name blanked, so that its words aren't read as anything else."""
+    return re.sub(re.escape(name), lambda found: " " * len(found[0]), question, flags=re.IGNORECASE)
 
 
 def _is_written(file: TableFile, question: str) -> bool:
@@ -523,12 +561,10 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     if table is None:
         return None
     reader = Reader(question, table, False)
-    for other in known.tables:
-        if other is not table and _same_columns(other, table) and all(map(other.column, before.names)):
-            called = Reader(question, other, False).q.links.named
-            if any(likely >= _CALLED and n not in reader.q.links.named for n, likely in called.items()):
-                query = replace(before, source=other.file.path, sheet=other.sheet)
-                return Mapped(query, other, NEAR, own=True)
+    for one in _versions(Mapped(before, table, NEAR, own=True), known.tables):
+        called = Reader(question, one.table, False).q.links.named
+        if any(likely >= _CALLED and n not in reader.q.links.named for n, likely in called.items()):
+            return one
     alone = reader.read()[0]
     others = [Reader(question, other, False).read()[0] for other in known.tables if other is not table]
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)

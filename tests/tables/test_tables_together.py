@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.tables.ask import ask
+from hitl_tui.tables.ask import About, about, ask
 from hitl_tui.tables.files import table_files
+from hitl_tui.teams.analysis.table_answer import brief
 from tests.tables.test_columns_and_values import asked, folder, said, workbook
 
 EVENTS = '"guest","age" "Ada",31 "Ben",{}'
@@ -16,6 +17,11 @@ FIRMS = "town,yr,n_firm\n" + "".join(f"{town},{year},{n + year - 2000}\n" for to
                                      for year in (2001, 2002))  # fmt: skip
 CRIMES = "district,year,Theft,Bike\nNorth,2001,90,10\nNorth,2001,80,20\nSouth,2001,20,25\nEast,2002,99,70\n"
 SHOPS = "branch,sales,profit\nOne,500,40\nTwo,900,-20\nThree,300,-30\nTwo,800,-25\n"
+BIRTHS = {
+    first: "year,month,births\n"
+    + "".join(f"{year},{month},{year - 1990 + month}\n" for year in (first, first + 1) for month in (1, 2, 3))
+    for first in (1999, 2001, 2003)
+}
 AREAS = ("Land", "Ay", "Bee", "Cee", "Dee", "Eff", "Gee")
 BORN = "area,year,births\n" + "".join(
     f"{area},{year},{births * (year - 2000)}\n" for year in (2001, 2002, 2003)
@@ -112,3 +118,28 @@ def test_a_name_may_be_a_value_though_a_column_is_called_so(tmp_path: Path) -> N
     seats = "seat,Ada,Ben,winner\nA,10,4,Ada\nB,3,9,Ben\nC,8,5,Ada\n"
     assert "**2**" in said(tmp_path, "how many seats did Ada win in seats.csv?", seats=seats)
     assert "**21**" in said(tmp_path, "total of Ada in seats.csv")
+
+
+def test_a_further_time_is_looked_up_where_it_is(tmp_path: Path) -> None:
+    at = folder(tmp_path, **{f"births_{first}": rows for first, rows in BIRTHS.items()})
+    first = asked(at, "how many births were there in 1999?")
+    assert first.mapped is not None
+    later = ask("and in 2004?", table_files(at), first.mapped.query)
+    assert "**48**" in brief(later, "en").answer
+    assert later.mapped is not None
+    assert later.mapped.query.source == "births_2003.csv"
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["total of the births in births_1999 and births_2003", "births_1999.csv랑 births_2003.csv의 births 합계는?"],
+)
+def test_tables_that_are_named_together_are_asked_together(tmp_path: Path, question: str) -> None:
+    answer = asked(tmp_path, question, **{f"births_{first}": rows for first, rows in BIRTHS.items()})
+    assert "**162**" in brief(answer, "en").answer
+
+
+def test_a_table_that_is_named_is_asked_though_words_are_left(tmp_path: Path) -> None:
+    at = folder(tmp_path, bike_trips="month,trips\nMay,5\nJune,7\n", other="a,b\n1,2\n")
+    assert about("bike_trips: how many wobbly trips had a flat tyre in May?", at) is About.TABLE
+    assert about("bike_trips: why was it closed?", at) is About.TEXT
