@@ -27,7 +27,7 @@ _MOST_READINGS = 24
 _FAR = 200
 """Years from those of a table by which a number isn't one of them."""
 _BETWEEN = re.compile(r"^\s?(?:~|-|–|에서|부터|and|to)\s?$", re.I)
-_PARTS_OF_DAYS = {
+PARTS_OF_DAYS = {
     "year": ("year", "yr", "년", "연도", "년도"),
     "month": ("month", "mon", "mm", "mo", "월"),
     "day": ("day", "dd", "일"),
@@ -80,7 +80,7 @@ class Filters:
                 items = self.q.column(read.column).items
                 op = "has" if not read.whole else "item" if items.issuperset(values) else "is"
                 made[key] = Filter(read.column, op, tuple(dict.fromkeys(values)), said)
-            yield [self._negated(one) for one in made.values()], frozenset(used), sum(one[0] for one in chosen)
+            yield [self.negated(one) for one in made.values()], frozenset(used), sum(one[0] for one in chosen)
 
     def _is_value(self, link: ValueLink, places: frozenset[int]) -> bool:
         """Whether numbers that are also texts of a column stand beside other words of it (`5.56 mm rifles`)."""
@@ -139,10 +139,12 @@ class Filters:
         """
         if link.whole:
             return False
+        if self.q.is_asked_for(link.last):  # "which substance" is none that is called so
+            return True
         whole = any(one.whole and one.column == link.column for one in self.q.links.values)
         return whole or (self.q.superlative and not self.q.tokens[link.first].text[0].isupper())
 
-    def _negated(self, one: Filter) -> Filter:
+    def negated(self, one: Filter) -> Filter:
         at = self.q.text.find(one.said.split()[0])
         denied = {"is": "not", "item": "no_item"}.get(one.op, one.op)
         for start, end in self.q.comparisons.get("not", ()):
@@ -157,7 +159,10 @@ class Filters:
         made: list[Filter] = []
         used: set[int] = set()
         time = self.q.time_column()
-        numbers = frozenset(n for n, token in enumerate(self.q.tokens) if time and _far(token, time))  # 1000 is no year
+        named = self.q.links.named.keys()  # of a year in its name, a table has no other ones
+        numbers = frozenset(  # 1000 is no year
+            n for n, token in enumerate(self.q.tokens) if time and _far(token, time, 0 if n in named else _FAR)
+        )
         calendar = self._calendar
         for one in periods(self.q.tokens, self.q.text, skipped | numbers, list(self.q.comparisons)):
             filters = one.parts(calendar) or ((one.filter(time),) if time else ())
@@ -167,7 +172,7 @@ class Filters:
         if len(made) > 1:
             made = _months_together(made)
         for n, token in enumerate(self.q.tokens):
-            if n in used or n in skipped or (value := _number(token)) is None:
+            if n in used or n in skipped or (value := self.q.ordinals.get(n, _number(token))) is None:
                 continue
             hit = self._number_filter(n, value, used | skipped, measure)
             if hit is not None:
@@ -180,7 +185,7 @@ class Filters:
     def _calendar(self) -> dict[str, str]:
         """The columns of numbers that are the year, month and day of a row, where the month has one of its own."""
         numbers = [c for c in self.q.table.columns if c.kind == "number"]
-        named = {part: [c for c in numbers if key_of(c.name) in names] for part, names in _PARTS_OF_DAYS.items()}
+        named = {part: [c for c in numbers if key_of(c.name) in names] for part, names in PARTS_OF_DAYS.items()}
         found = {part: columns[0].name for part, columns in named.items() if columns}
         month = self.q.column(found["month"]) if "month" in found else None
         return found if month and 1 <= month.low <= month.high <= 12 else {}
@@ -208,12 +213,17 @@ class Filters:
         for near in (n + 1, n - 1, n + 2, n - 2):
             if not 0 <= near < len(self.q.tokens):
                 continue
-            for name, likely in sorted(self.q.links.columns[near].items(), key=lambda item: -item[1]):
+            for name, likely in sorted(self.q.links.columns[near].items(), key=self._naming):
                 column = self.q.column(name)
-                small = column.distinct <= 200 and column.low <= value <= column.high
+                key = near == n - 1 and column.whole and self.q.is_key(name)
+                small = (key or column.distinct <= 200) and column.low <= value <= column.high
                 if likely >= (LOOSE if near == n - 1 else LIKELY) and column.kind == "number" and small:
                     return Filter(name, "is", (value,), token.text), {n, near}
         return None
+
+    def _naming(self, link: tuple[str, float]) -> tuple[float, float]:
+        """Return by what the columns that a word may name are ordered: the likeliest, then the one said most of."""
+        return -link[1], -(self.q.said[link[0]].coverage if link[0] in self.q.said else 0.0)
 
     def _compared(self, at: int, unit: str, value: float) -> str:
         """Return the column a number is compared with: the nearest one that words name."""
@@ -250,13 +260,14 @@ class Filters:
                 yield [*values, lacking], used | self.q.pair_tokens, fit
                 continue
             yield values, used, fit
-            flags = [
-                (n, flag)
-                for n, token in enumerate(self.q.tokens)
-                if n not in used and (flag := self._named_flag(n, token, {one.column for one in values}))
-            ]
+            flags: dict[str, Filter] = {}
+            named = set()
+            for n, token in enumerate(self.q.tokens):
+                if n not in used and (flag := self._named_flag(n, token, {one.column for one in values})):
+                    flags.setdefault(flag.column, flag)
+                    named.add(n)
             if flags:
-                yield [*values, *(flag for _, flag in flags)], used | {n for n, _ in flags}, fit
+                yield [*values, *flags.values()], used | named, fit
 
     def _named_flag(self, n: int, token: Token, taken: set[str]) -> Filter | None:
         """Return the filter of a column of yes and no that a word names, or with `un` before it denies."""
@@ -267,10 +278,13 @@ class Filters:
             name = key_of(column.name)
             denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
             likely = self.q.links.columns[n].get(column.name, 0.0)
-            named = likely >= NAMED or (likely >= LIKELY and n in self.q.links.likely)
-            if not (named or denied) or column.name in taken or (flag := self.q.flag(column.name)) is None:
+            alone = n not in self.q.operators or len(words_of(column.name)) == 1
+            named = (likely >= NAMED and alone) or (likely >= LIKELY and n in self.q.links.likely)
+            if column.name in taken or (flag := self.q.flag(column.name)) is None:
                 continue
-            return replace(flag, op="not", said=token.text) if denied else self._negated(replace(flag, said=token.text))
+            made = replace(flag, op="not", said=token.text) if denied else self.negated(replace(flag, said=token.text))
+            if named or denied or (likely >= LOOSE and made.op == "not"):
+                return made
         return None
 
 
@@ -288,9 +302,9 @@ def _months_together(filters: Sequence[Filter]) -> list[Filter]:
     return [*kept, Filter(filters[0].column, "month", named, said), *made]
 
 
-def _far(token: Token, time: Column) -> bool:
+def _far(token: Token, time: Column, years: int) -> bool:
     number = float(token.number or 0) - time.century
-    return token.kind == "year" and not time.low - _FAR <= number <= time.high + _FAR
+    return token.kind == "year" and not time.low - years <= number <= time.high + years
 
 
 def _number(token: Token) -> float | None:

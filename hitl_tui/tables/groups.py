@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from hitl_tui.tables.filters import CHOICES
 from hitl_tui.tables.links import NAMES, label_of
 from hitl_tui.tables.measures import MANY, Measures
+from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, Reading, Spoken
 from hitl_tui.tables.words import (
@@ -17,6 +18,7 @@ from hitl_tui.tables.words import (
     lexicon,
     likeness,
     number_word,
+    parts_of,
     words_of,
 )  # fmt: skip
 
@@ -26,6 +28,8 @@ PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
 WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
 _ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
 _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
+_TOTAL = re.compile(r"(?<![a-z])totals?(?![a-z])|합계|총계|총합|^계$", re.I)
+_BOTH_ENDS = re.compile(r"어디(?:에)?서.{0,16}어디(?:까지|로)|\bfrom where to where\b|\bbetween which\b", re.I)
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
 _FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
 _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
@@ -75,12 +79,14 @@ class Groups:
                 continue
             if measure and column.kind == "number" and one.tokens <= self.q.said[measure].tokens:
                 continue  # the words name the figure
-            if column.kind == "number" and not column.years and not asked:
+            called = any(self.q.is_asked_for(n) for n in one.tokens)  # "the most goals" are a figure
+            if column.kind == "number" and not column.years and not called:
                 continue
             before = (
                 self.q.korean and not asked and all(self.q.tokens[n].start < self.q.superlative_at for n in one.tokens)
             )
             made[name] = 0.5 * before - 0.4 * asked - 0.1 * (column.kind == "text") - 0.05 * one.coverage
+            made[name] += 0.05 * self.q.is_key(name)
         label = label_of(self.q.table)
         for n, token in enumerate(self.q.tokens):
             called = label is not None and bool(set(words_of(label.name)) & NAMES)
@@ -99,6 +105,7 @@ class Groups:
         """Yield which rows, or groups of them, have most or least."""
         limit, counted = self._limit()
         done = ["top", "bottom", "most_common"]
+        yield from self._columns(base, used | counted, limit)
         taken = {one.column for one in base.filters}
         label = label_of(self.q.table)
         if measure and self.q.column(measure).distinct <= 1:
@@ -123,7 +130,9 @@ class Groups:
             if not figure or figure == entity:
                 continue
             assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(self._led and figure not in self._led)
-            shown = [entity or (label.name if label else ""), figure]
+            ends = () if entity else self._ends
+            assumes -= 0.3 * bool(ends)
+            shown = [*(ends or (entity or (label.name if label else ""),)), figure]
             if not entity and label and not self.q.unique(label.name):  # a city rather than its country
                 texts = [c for c in self.q.table.columns if c.kind == "text" and c.distinct > label.distinct]
                 shown[1:1] = [max(texts, key=lambda c: c.distinct).name] if texts else []
@@ -148,12 +157,59 @@ class Groups:
                     grouped, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
                 )
                 yield replace(reading, beside=rows if both else None)
+            if self.q.flag(figure):
+                continue  # of yes and no, none is most
             summed = 0.6 if groups and not one_each and self.measures.additive(figure) else 0.0
             more = ("count",) if measure else ()  # "number of" may be the name of a figure
             each = entity or (label.name if label else "")
             more = (*more, "average") if each and self.q.unique(each) else more  # a row is of all that it is called
             reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed)
             yield replace(reading, beside=grouped if one_each and both else None)
+
+    @cached_property
+    def _ends(self) -> tuple[str, ...]:
+        """The columns that say where rows go from and to, where both are asked for."""
+        texts = [c.name for c in self.q.table.columns if c.kind == "text"] if _BOTH_ENDS.search(self.q.text) else []
+        found = [
+            next((name for name in texts if words.intersection(parts_of(name))), "") for _, _, words in lexicon().ways
+        ]
+        return tuple(found) if all(found) else ()
+
+    def _columns(self, base: TableQuery, used: frozenset[int], limit: int) -> Iterator[Reading]:
+        """Yield which of several columns of the like has most: candidates, years or kinds that stand side by side."""
+        numbers = [c for c in self.q.figures() if not self.q.flag(c.name)]
+        asked = frozenset(
+            n
+            for n, t in enumerate(self.q.tokens)
+            if not t.filler and self.q.is_asked_for(n) and n not in self.q.operators
+        )
+        for names, named in self._alike(numbers):
+            if names & {one.column for one in base.filters}:
+                continue
+            figure = "sum" if all(self.q.column(n).whole or self.measures.additive(n) for n in names) else "average"
+            columns = tuple(c.name for c in numbers if c.name in names)
+            query = replace(base, shape="groups", aggregate=figure, columns=columns, order=self.order(""), limit=limit)
+            done = ("top", "bottom", "most_common", "sum", "average", "count")
+            reading = self.q.reading(query, used, *done, assumes=0.2)
+            yield replace(reading, used=used | named | asked)
+
+    def _alike(self, numbers: Sequence[Column]) -> Iterator[tuple[set[str], frozenset[int]]]:
+        """Yield columns of figures of the like, with the tokens that name what they have in common.
+
+        A word of all their names says so, or a column that is their total.
+        """
+        for n in range(len(self.q.tokens)):
+            likely = self.q.links.columns[n]
+            names = {c.name for c in numbers if likely.get(c.name, 0.0) >= LIKELY and len(words_of(c.name)) > 1}
+            apart = [self.q.said[name].tokens for name in names if name in self.q.said]
+            if len(names) > 1 and len(apart) == len(names) and len({*apart}) == 1:
+                yield names, apart[0]
+        for whole in numbers:
+            parts = [c for c in numbers if c.whole == whole.whole and c.unit == whole.unit and c.high <= whole.high]
+            names = {c.name for c in parts if c is not whole and not _TOTAL.search(c.name)}
+            if _TOTAL.search(whole.name) and len(names) > 1 and not names & self.q.said.keys():
+                named = self.q.said[whole.name].tokens if whole.name in self.q.said else frozenset()
+                yield names, frozenset(named)
 
     def _is_one_each(self, name: str) -> bool:
         """Whether each row is one of what a column calls it, though some are called the same: the file says so."""

@@ -156,9 +156,9 @@ def links(
         joined = key_of(one.text + other.text)
         if len(joined) >= _COMPOUND and "word" == one.kind == other.kind and (joined in stem or lemma(joined) in stem):
             made.named |= dict.fromkeys((n, n + 1), 1.0)
-    for first, last, name in _initials(question, table):
+    for first, last, name in (*_initials(question, table), *_joined(question, table)):
         for n in range(first, last + 1):
-            made.columns[n].setdefault(name, 0.95)
+            made.columns[n][name] = max(0.95, made.columns[n].get(name, 0.0))
     for last in range(len(question)):
         for first in range(max(0, last - 4), last + 1):
             made.values += _wholes(question, first, last, index, taken, made)
@@ -186,7 +186,9 @@ def links(
         )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
             strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
-    mean = {n: token for n, token in strange.items() if not is_past(token.text)} if by_meaning else {}
+    names = [n for n, token in strange.items() if token.start and token.text[0].isupper()]
+    parts = {n for n in names if {n - 1, n + 1} & {*names}}  # of a name of two words, none means anything alone
+    mean = {n: t for n, t in strange.items() if not is_past(t.text) and n not in parts} if by_meaning else {}
     meant = meanings(mean, table) if mean else {}
     made.related = {n: _related(some) for n, some in meant.items()}
     for n, token in strange.items():
@@ -210,6 +212,20 @@ def _initials(question: Sequence[Token], table: Table) -> Iterator[tuple[int, in
             short = "".join(one.text[0] for one in said).casefold()
             if short.isascii() and short.isalpha():
                 yield from ((first, last, c.name) for c in table.columns if short in words_of(c.name))
+
+
+def _joined(question: Sequence[Token], table: Table) -> Iterator[tuple[int, int, str]]:
+    """Yield where words stand that a column's name has as one: the bike shop of `bikeshop_name`."""
+    parts = [(c.name, {key_of(c.name), *words_of(c.name)}) for c in table.columns]
+    for first in range(len(question)):
+        for last in range(first + 1, min(first + 4, len(question))):
+            said = question[first : last + 1]
+            if any(b.start - a.end != 1 or b.kind != "word" for a, b in pairwise(said)) or said[0].kind != "word":
+                break
+            before = "".join(key_of(one.text) for one in said[:-1])
+            together = {before + key_of(form) for form in said[-1].forms}
+            long = {one for one in together if len(one) >= (_COMPOUND if one.isascii() else 3)}
+            yield from ((first, last, name) for name, words in parts if long & words)
 
 
 def _plain(token: Token) -> bool:
@@ -272,6 +288,9 @@ def _wholes(
     terms = list(phrases([forms_of(token) for token in said]))
     if first == last and said[0].kind == "month":
         terms += [name for name, month in lexicon().months.items() if month == said[0].number]
+        months = {column for name in lexicon().months for column, _ in index.whole.get(name, ()) if name not in terms}
+    else:
+        months = {column.name for column in made.table.columns}
     terms += [term[:-1] for term in terms if term.endswith("an") and len(term) > 5]  # "South Korean" is of South Korea
     known = lexicon()
     likes = {term: near for term in terms for near in known.alike.get(term, ())}
@@ -280,6 +299,8 @@ def _wholes(
     found: dict[str, list[str]] = {}
     for near in dict.fromkeys([*terms, *likes]):
         for column, value in index.whole.get(key_of(near), ()):
+            if column not in months:  # a code of Morocco is no March
+                continue
             if len(key_of(near)) <= (2 if near.isascii() else 1) and not _exactly(
                 said, value, near in terms, made.columns[first - 1 : last + 2], column
             ):
@@ -395,7 +416,9 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
             if is_past(form):
                 continue
             rare = telling(form, "ko") >= (_NAME if len(form) == 2 else _STRANGE)
-            foreign = len(form) > 1 and rare and not (_TOPIC.search(form) and form != token.forms[-1])
+            foreign = (
+                len(form) > 1 and rare and not (_TOPIC.search(form) and (form != token.forms[-1] or len(form) < 3))
+            )
             sounded = next((w for w in islice(index.words, 40_000) if foreign and sounds_like(form, w)), "")
             if sounded:
                 made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]
@@ -405,7 +428,8 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
     if len(word) < 5:
         return
     best = process.extractOne(word, list(names), scorer=fuzz.ratio, score_cutoff=FUZZY)
-    value = process.extractOne(word, list(islice(index.words, 40_000)), scorer=fuzz.ratio, score_cutoff=FUZZY)
+    begins = [one for one in islice(index.words, 40_000) if one[0] == word[0]]  # a Peacock is no Leacock
+    value = process.extractOne(word, begins, scorer=fuzz.ratio, score_cutoff=FUZZY)
     if not value and (root := [w for w in islice(index.words, 40_000) if same_root(word, w)]):
         value = (root[0], FUZZY, 0) if len(root) == 1 else None
     if best and (not value or best[1] >= value[1]):

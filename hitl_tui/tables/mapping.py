@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from hitl_tui.tables.filters import CHOICES, Filters
+from hitl_tui.tables.filters import CHOICES, PARTS_OF_DAYS, Filters
 from hitl_tui.tables.groups import PLACE, WHEN, Groups
 from hitl_tui.tables.links import label_of
 from hitl_tui.tables.measures import Measures
@@ -68,7 +68,7 @@ class Reader:
         for values, tokens_of_values, fit in self.filters.with_flags():
             taken = {one.column for one in values}
             measures = self.q.columns(("number",), tokens_of_values, taken, LOOSE)
-            measures = [n for n in measures if n not in self.q.paired and not self.q.table.numbers_rows(n)]
+            measures = [n for n in measures if n not in self.q.paired and not self.q.is_code(n)]
             measures = [n for n in measures if not self.measures.only_sold(n) and not self.measures.are_rows(n)]
             if self.measures.quantity() and self.q.has(
                 "count"
@@ -76,16 +76,24 @@ class Reader:
                 measures = [n for n in measures if not self.q.said[n].tokens <= self.q.operators]
             measures = sorted(measures, key=lambda name: self.q.column(name).years)[:CHOICES]
             for measure in (*measures, ""):
-                mine = self.q.said[measure].tokens if measure else frozenset()
+                mine = self._like(measure) if measure else frozenset()
                 named = frozenset(n for n in mine if self.q.tokens[n].number is not None)
                 numbers, tokens_of_numbers = self.filters.number_filters(tokens_of_values | named, measure)
                 filters = tuple(values + numbers)
                 used = tokens_of_values | tokens_of_numbers | self.q.named_by(filters)
+                if mine and mine <= used and measure not in {one.column for one in filters} and numbers:
+                    continue  # its words name the column of a number
                 if self.q.over and (figure := measure or self.measures.default_measure()):
                     yield self._beyond(filters, used, figure)
                     continue
                 for reading in self._shapes(filters, used, measure):
                     yield replace(reading, assumes=reading.assumes - fit)
+
+    def _like(self, measure: str) -> frozenset[int]:
+        """Return the tokens that name a column, or another one that differs from it in a number alone."""
+        stem = [word for word in words_of(measure) if not word.isdigit()]
+        bare = {name: [word for word in words_of(name) if not word.isdigit()] for name in self.q.said}
+        return frozenset().union(*(self.q.said[name].tokens for name, words in bare.items() if words == stem))
 
     def _beyond(self, filters: tuple[Filter, ...], used: frozenset[int], figure: str) -> Reading:
         """Return the rows that are beyond a limit that documents set."""
@@ -219,7 +227,7 @@ class Reader:
                 base, shape="change", aggregate=self.measures.figure_of(figure), measure=figure, group=column,
                 part=part, filters=rest, ends=ends,
             )  # fmt: skip
-            done = ("change", "share", self.q.aggregate, "how_much", "negation")
+            done = ("change", "share", self.q.aggregate, "how_much", "negation", "count", "sum")
             yield self.q.reading(query, used, *done, assumes=0.3 * bool(default and not self.measures.quantity()))
 
     def _ends(
@@ -252,7 +260,8 @@ class Reader:
         mine = set(words_of(measure))
         for name in self.q.said if measure else ():
             apart = mine ^ set(words_of(name))
-            if self.q.column(name).kind != "number" or len(apart) != 2 or len(apart - mine) != 1:
+            of_date = any(apart.intersection(names) for names in PARTS_OF_DAYS.values())
+            if self.q.column(name).kind != "number" or len(apart) != 2 or len(apart - mine) != 1 or of_date:
                 continue
             said = [
                 {
@@ -284,7 +293,7 @@ class Reader:
         if not self.q.has("share"):
             return
         chosen = [one for one in base.filters if not self.q.is_time(one.column)] or list(base.filters)
-        if not chosen or self.q.asks_for_rate:
+        if not chosen:
             return
 
         def at(one: Filter) -> int:
@@ -300,12 +309,13 @@ class Reader:
         said = self.q.said.get(measure)
         called = said is not None and said.likely >= NAMED and said.coverage >= 1
         summed = measure and (self.measures.additive(measure) or called)
-        of_sum = measure if summed and measure not in {one.column for one in base.filters} else ""
+        fixed = measure in {one.column for one in base.filters} or (measure and self.q.flag(measure))
+        of_sum = "" if fixed or not summed else measure
+        unlikely = 0.4 * bool(of_sum and not self.measures.additive(of_sum))
         of_sum = of_sum or ("" if measure else self.measures.carried)
         rest = tuple(one for one in base.filters if one is not within)
-        yield self.q.reading(
-            replace(base, shape="share", measure=of_sum, filters=rest, within=(within,)), used, "share", "count", "sum"
-        )
+        query = replace(base, shape="share", measure=of_sum, filters=rest, within=(within,))
+        yield self.q.reading(query, used, "share", "count", "sum", assumes=unlikely)
 
     def _figures(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield one figure of all rows: how many, or what becomes of the values of a column."""
@@ -337,19 +347,18 @@ class Reader:
                 alone += 0.6
             yield self.q.reading(replace(base, aggregate="count"), used.union(*rows), "count", "sum", assumes=alone)
             summed = measure or ("" if self.measures.named_rows(used) else self.measures.quantity())
-            if (
-                summed
-                and summed not in taken
-                and (self.q.has("sum") or self.measures.additive(summed) or self.measures.counted(summed))
-            ):
+            if summed and summed not in taken and self.measures.may_be_summed(summed):
                 keyed = self.q.keyed(filters)  # of one row, it stands there
                 counted = self.measures.counted(summed) and not keyed
                 rather = 0.1 * keyed - 0.3 * (summed == self.measures.quantity() or counted)
+                of_rows = any(self.q.links.named.get(n, 0.0) >= 0.9 for n in self.q.counted_nouns)
+                rather += of_rows and not counted and not self.measures.additive(summed)
                 query = replace(base, aggregate="sum", measure=summed)
                 yield self.q.reading(query, used, "count", "sum", "how_much", assumes=rather)
         for name in self.q.columns(("text", "number", "date"), used, taken, LIKELY)[:CHOICES]:
             column = self.q.column(name)
             if flag := self.q.flag(name):
+                flag = self.filters.negated(replace(flag, said=self.q.tokens[min(self.q.said[name].tokens)].text))
                 yield self.q.reading(replace(base, aggregate="count", filters=(*filters, flag)), used, "count")
             elif column.filled < self.q.table.rows and not filters and self._named_in_words(name):
                 full = Filter(name, "full", (), name)

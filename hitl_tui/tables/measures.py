@@ -44,7 +44,7 @@ class Measures:
 
     def default_measure(self) -> str:
         """Return the column of a table that has one figure alone, or one for all."""
-        numbers = self.q.figures()
+        numbers = [column for column in self.q.figures() if column.name not in self.q.left_out]
         if self.q.lasting:
             long = [c.name for c in self.q.table.columns if c.kind == "number" and c.unit in UNITS_OF_TIME]
             return long[0] if len(long) == 1 else ""
@@ -79,7 +79,8 @@ class Measures:
             re.search(rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})", one, re.I)
             for one in asked
         )
-        columns = [c.name for c in self.q.figures() if self._is_quantity(c.name)]
+        rows = any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in self.q.counted_nouns)
+        columns = [c.name for c in self.q.figures() if self._is_quantity(c.name) and not rows]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
 
     def _is_quantity(self, name: str) -> bool:
@@ -111,9 +112,17 @@ class Measures:
             return True
         summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
         spoken = {form for token in self.q.tokens for form in token.forms}
-        if any(word in known or word + "s" in known for word in words) or bool(spoken & summed):
+        if any(word in known or word + "s" in known for word in words):
             return True
-        return not each and self._counts_things(name)
+        return not each and (bool(spoken & summed) or self._counts_things(name))
+
+    def may_be_summed(self, name: str) -> bool:
+        """Whether how many there are may be the sum of a column: one called by its name that has such numbers."""
+        column, words = self.q.column(name), set(words_of(name))
+        whole = column.whole and column.low >= 0 and column.high > 1 and not self.q.is_time(name)
+        called = whole and name in self.q.said and self.q.said[name].likely >= 1
+        counts = called and not (self.q.is_key(name) or words & (RATES | lexicon().each_of))
+        return self.q.has("sum") or counts or self.additive(name) or self.counted(name)
 
     def _counts_things(self, name: str) -> bool:
         """Whether whole numbers are of things: the question asks for the most of them, or the name or unit says so."""
@@ -196,13 +205,10 @@ class Measures:
     def counted(self, measure: str) -> bool:
         """Whether what is counted is what a column holds the number of: "how many seats", "how many child seats"."""
         values = {n for one in self.q.links.values if one.whole for n in range(one.first, one.last + 1)}
-        for start, end in self.q.operations.get("count", ()):
-            after = [n for n, token in enumerate(self.q.tokens) if token.start >= end and n not in values]
-            before = [n for n, token in enumerate(self.q.tokens) if token.end <= start and not token.filler]
-            noun = before[-1:] if self.q.korean else after[:1]
-            if measure in self.q.said and not self.q.said[measure].tokens.isdisjoint(noun):
-                return True
-        return False
+        ends = () if self.q.korean else self.q.operations.get("count", ())
+        after = ((n for n, t in enumerate(self.q.tokens) if t.start >= end and n not in values) for _, end in ends)
+        nouns = {next(each, -1) for each in after} or self.q.counted_nouns
+        return measure in self.q.said and not self.q.said[measure].tokens.isdisjoint(nouns)
 
     def named_rows(self, used: frozenset[int]) -> bool:
         """Whether what is counted is called as a column of texts is: each row is one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from hitl_tui.tables.engine import quote, text
@@ -129,7 +129,7 @@ class TableQuery:
         other: the second column of a correlation, of a change between two columns, or of a sum of both.
         group: a column whose values each get a figure.
         part: `year`, `month`, `month of year` (2006-01) or `day` of a group that is a date.
-        columns: what is shown of rows.
+        columns: what is shown of rows; of groups without a `group`, the columns that each get a figure.
         filters: which rows count.
         within: of a share, which of these rows it is.
         order: `desc`, `asc` or empty.
@@ -190,8 +190,10 @@ class TableQuery:
         filtered = (one.column for one in (*self.filters, *self.within))
         return frozenset(filter(None, (self.measure, self.other, self.group, *self.columns, *filtered)))
 
-    def figure(self) -> str:
-        """Return the expression of the figure."""
+    def figure(self, measure: str = "") -> str:
+        """Return the expression of the figure, or of that of another column."""
+        if measure:
+            return replace(self, measure=measure).figure()
         if self.aggregate == "distinct":
             return f"count(DISTINCT {quote(self.measure)})"
         if self.shape == "figure" and self.other:
@@ -221,6 +223,10 @@ class TableQuery:
                 also = f"{' AND' if where else ' WHERE'} {quote(self.measure)} IS NOT NULL" if self.order else ""
                 ordered = f" ORDER BY {quote(self.measure)} {self.order.upper()}" if self.order else ""
                 return f"SELECT {distinct}{cells_} {rows}{also}{ordered} LIMIT {self.limit or MAX_ROWS}"
+            case "groups" if self.columns:
+                each = (f"SELECT {text(name)}, {self.figure(name)} {rows}" for name in self.columns)
+                by = f" ORDER BY 2 {self.order.upper()} NULLS LAST" if self.order else ""
+                return f"SELECT * FROM ({' UNION ALL '.join(each)}){by} LIMIT {self.limit or MAX_ROWS}"
             case "groups" | "change":
                 name = _PARTS.get(self.part, "{}").format(quote(self.group))
                 also = f"{' AND' if where else ' WHERE'} {quote(self.group)} IS NOT NULL"

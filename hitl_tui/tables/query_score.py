@@ -127,6 +127,8 @@ class Rating:
                 weights[n] = max(0.4, says) * self.q.links.named[n] * (2.0 if self._described(n) else 1.0)
             elif n in self.q.operators or token.filler or self._glossed(n, reading.used) or self._described(n):
                 continue
+            elif self.q.is_asked_for(n) and reading.query.shape == "rows" and self.q.keyed(reading.query.filters):
+                weights[n] = -0.3 * says  # "which substance" says what a row is
             elif self.q.superlative and (
                 any(lexicon().loosely.get(form) for form in token.forms) or lexicon().which_way.fullmatch(token.text)
             ):
@@ -260,7 +262,8 @@ class Rating:
             for name, one in self.q.said.items()
             if name in names - query.names and not self.q.is_paired(name)
         ]
-        if any(one & mine.tokens and one - mine.tokens and mine.tokens - one for one in others):
+        both = mine.tokens.union(*(self.q.said[n].tokens for n in query.names & {query.other} & self.q.said.keys()))
+        if any(one & both and one - both and both - one for one in others):
             return True  # "home and away goals"
         if mine.likely >= 1 and mine.coverage >= 1:
             return False
@@ -314,7 +317,10 @@ class Rating:
         return any(value.casefold() in known or known.intersection(words_of(value)) for value in values)
 
     def _glossed(self, n: int, used: frozenset[int]) -> bool:
-        """Whether words are said again in brackets, in words that are explained: `북웜(bookworm)`."""
+        """Whether words are said again in brackets, and one of both is explained: `북웜(bookworm)`."""
+        before = self.q.text[: self.q.tokens[n].start]
+        if before.endswith("(") and n - 1 in used and self.q.text.startswith(")", self.q.tokens[n].end):
+            return True
         for later in range(n + 1, min(n + 4, len(self.q.tokens))):
             between = self.q.text[self.q.tokens[later - 1].end : self.q.tokens[later].start].strip()
             if between.endswith("("):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -65,6 +65,7 @@ TABLE_NOUN = re.compile(
 _DAYS = re.compile(r"일수|기간|days?(?![a-z])", re.I)
 _DAY_AFTER = re.compile(r"일(?!\s?(?:간|동안|이상|이하|이내|째|치|분))")
 _WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
+_AMONG = re.compile(r"(?:\([^)]*\))?\s?(?:중(?:에서?)?|가운데)(?=\s)")
 _WHICH = re.compile(r"(?:which|what|어느|어떤|무슨)\s*$", re.I)
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
 _WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
@@ -76,6 +77,11 @@ _AFTERWORD = re.compile(r"(?<=\?)\s+(?:\S+\s+){0,5}\S+[.!]?\s*$")
 """A few words after the question, that say again what it asks."""
 NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=[A-Z]))", re.I)
 """How names of columns begin that hold how many of something there are."""
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_FEW_KINDS = 31
+"""Different numbers of a column at most that an ordinal is one of."""
+_CODE = re.compile("번호|코드")
+_CODES = frozenset(("uuid", "code", "fips", "zip", "zipcode"))
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
 
@@ -144,6 +150,9 @@ class Spoken:
         self.compared = self._compared_columns()
         if self.compared:
             self.drop_operations([self._span(self.compared)])
+        self.left_out = self._leave_out()
+        self.ordinals = dict(self._ordinals())
+        self.drop_operations([(self.tokens[n].start, self.tokens[n].end) for n in self.ordinals])
         self._keep_counts()
         self._link_pair()
         self.base = TableQuery(table.file.path, table.sheet)
@@ -267,6 +276,27 @@ class Spoken:
         said = " ".join(self.tokens[n].text for n in sorted(self.pair_tokens))
         return Filter(self.pair.column.name, "gt", (0.0,), said)
 
+    def _leave_out(self) -> frozenset[str]:
+        """Return the columns of figures that are to be left out: "without the total"."""
+        out: set[str] = set()
+        for start, end in self.comparisons.get("not", ()):
+            for n, token in enumerate(self.tokens):
+                beside = 0 <= start - token.end <= 3 if self.korean else 0 <= token.start - end <= 5
+                numbers = {name for name in self.links.columns[n] if self.column(name).kind == "number"}
+                if beside and numbers and not any(map(self.flag, numbers)):
+                    out |= numbers
+                    self.drop_operations([(token.start, token.end)])
+        return frozenset(out)
+
+    def _ordinals(self) -> Iterator[tuple[int, float]]:
+        """Yield the ordinals before the name of a column that has such a number: the first class of `pclass`."""
+        for (n, token), likely in zip(enumerate(self.tokens[:-1]), self.links.columns[1:], strict=True):
+            terms = (*token.forms, *(term for form in token.forms for term in lexicon().alike.get(form, ())))
+            found = next((int(one[1]) for term in terms if (one := _ORDINAL.fullmatch(term))), 0)
+            columns = [self.column(name) for name, rate in likely.items() if found and rate >= NAMED]
+            if any(c.kind == "number" and c.distinct <= _FEW_KINDS and c.low <= found <= c.high for c in columns):
+                yield n, float(found)
+
     def _keep_counts(self) -> None:
         """Count nothing where "number of" goes on from a noun: "the serial number of the drill", "his phone number"."""
         named = [
@@ -337,7 +367,8 @@ class Spoken:
 
     def _coverage(self, name: str) -> float:
         """Return how many words of the question a column's name takes up, less for words of it nobody said."""
-        said = 3.0 if len(name) > 4 and name.casefold() in self.text.casefold() else 0.0
+        spoken = key_of(self.text)
+        said = 3.0 if len(name) > 4 and key_of(name) in spoken else 0.0
         free = 0
         for word in words_of(name):
             best = 0.0
@@ -348,6 +379,7 @@ class Spoken:
                 if numeral := number_word(token.text[:1]) if len(token.text) <= 2 else None:
                     forms = (*forms, str(int(numeral)))
                 best = max([best, *(likeness(form, word) for form in forms)])
+            best = max(best, float(len(word) > 5 and word in spoken))
             said += best
             free += not best and len(word) > 2 and word not in TOTALS
         return said - 0.2 * free
@@ -359,6 +391,7 @@ class Spoken:
             for name, one in self.said.items()
             if self.column(name).kind in kinds
             and name not in but
+            and name not in self.left_out
             and one.likely >= least
             and (one.tokens - apart or one.likely >= NAMED)
         ]
@@ -367,12 +400,16 @@ class Spoken:
         """Return the columns that hold figures, not years or ids."""
         columns = [c for c in self.table.columns if c.name not in self.paired]
         numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
-        numbers = [c for c in numbers if not self.table.numbers_rows(c.name)]
-        return [
-            c
-            for c in numbers
-            if (NUMBER_OF.match(c.name) or not set(words_of(c.name)) & IDS) and not re.fullmatch(r"column\d+", c.name)
-        ]
+        numbers = [c for c in numbers if not self.is_code(c.name)]
+        return [c for c in numbers if not self.is_key(c.name) and not re.fullmatch(r"column\d+", c.name)]
+
+    def is_key(self, name: str) -> bool:
+        """Whether numbers of a column only say which one is meant."""
+        return self.is_code(name) or (bool(set(words_of(name)) & IDS) and not NUMBER_OF.match(name))
+
+    def is_code(self, name: str) -> bool:
+        """Whether a column numbers its rows, or what they are of: nobody asks for the highest code."""
+        return self.table.numbers_rows(name) or bool(set(words_of(name)) & _CODES) or _CODE.search(name) is not None
 
     @cached_property
     def lasting(self) -> bool:
@@ -444,7 +481,11 @@ class Spoken:
     @cached_property
     def asks_for_rate(self) -> bool:
         """Whether a column that the question names holds shares already."""
-        named = (name for name, one in self.said.items() if one.likely >= LIKELY)
+        named = (
+            name
+            for name, one in self.said.items()
+            if one.likely >= LIKELY and (one.tokens - self.operators or one.coverage >= len(words_of(name)))
+        )
         return any(self.column(name).kind == "number" and self.is_rate(name) for name in named)
 
     def place_columns(self) -> list[Column]:
@@ -459,6 +500,8 @@ class Spoken:
 
     def is_asked_for(self, n: int) -> bool:
         """Whether a word says what is asked for: it follows "which", or is the last noun of a Korean question."""
+        if self.korean and self.superlative and _AMONG.match(self.text, self.tokens[n].end):
+            return True
         if self.korean and self.superlative and self.tokens[n].start > self.superlative_at:
             after = self.tokens[n + 1 :]
             if not after or (len(after) == 1 and not self.links.columns[n + 1] and n + 1 not in self.links.named):
@@ -467,11 +510,12 @@ class Spoken:
 
     @cached_property
     def counted_nouns(self) -> frozenset[int]:
-        """The words right behind "how many"."""
-        ends = [end for _, end in self.operations.get("count", ())]
-        return frozenset(
-            n for n, t in enumerate(self.tokens) if not t.filler and any(0 <= t.start - end <= 1 for end in ends)
-        )
+        """The words right behind "how many", or before it in Korean."""
+        said = [(n, t) for n, t in enumerate(self.tokens) if not t.filler]
+        spans = self.operations.get("count", ())
+        if self.korean:
+            return frozenset(max((n for n, t in said if t.end <= start), default=-1) for start, _ in spans) - {-1}
+        return frozenset(n for n, t in said if any(0 <= t.start - end <= 1 for _, end in spans))
 
     def keyed(self, filters: Sequence[Filter]) -> bool:
         """Whether filters name one row: a value that no other row has, or a word of what few rows are called."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, lru_cache
 from importlib import resources
 
 from hitl_tui.meaning.frequencies import frequencies
-from hitl_tui.meaning.sounds import english_sound, korean_sound, sound_likeness
+from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
 
 _HANGUL = re.compile("[가-힣]")
+_LETTERS = r"[\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u4e00-\u9fff]+"
+"""Words of other scripts."""
 _UNITS = (
     "만\\s?원|원|달러|유로|파운드|엔|%|퍼센트|프로|살|세|점|킬로미터|킬로|미터|리터|kg|km2|km|cm|mm|m2|mb|gb|kb|hp|mph|g|m|년|명|건|개국|개|곳|편|대|마리|번|회|줄|행|시간|분|초(?!과)"
     "|층|평|제곱미터|도|위|dollars?|won|euros?|percent|years?|minutes?|hours?|days?|points?|people|usd|krw"
@@ -34,14 +36,17 @@ _TOKEN = re.compile(
     r"|(?P<number>[-−]?(?:[$₩€£]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)(?P<scale>\s?(?:천만|백만|만|억|조|천|thousand\b|million\b|mn\b|billion\b|bn\b|k\b|m\b(?=\s|$)))?"
     rf"\s?(?P<unit>(?:{_UNITS})(?![a-z]))?"
     r"|(?P<latin>[A-Za-zÀ-ÿ_][\w'&]*(?:[-.][A-Za-z0-9À-ÿ_]+)*)"
-    r"|(?P<hangul>[가-힣]+)",
+    r"|(?P<hangul>[가-힣]+)"
+    rf"|(?P<letters>{_LETTERS})",
     re.IGNORECASE | re.ASCII,
 )
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+")
+_WORD = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+|{_LETTERS}")
 _NAMED_MONTH = re.compile(r"(?<!\d)(1[0-2]|0?[1-9])월|(?<!\d)20\d\d[-_. ]?(1[0-2]|0[1-9])(?!\d)")
 _DENIED_NOUN = re.compile("미(납|입금|결제|지급|정산|완료|제출|반납|수금)")
 SOUND = 80.0
 """How much alike, of 100, a Korean word and a name have to sound."""
+_SOUND_APART, _MANY, _SOUND_ALIKE = 83.0, 3, 65.0
+"""How much where consonants differ, and where all of several are the same: 아스널 is Arsenal."""
 _KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "천": 1000, "백": 100, "만": 10000}
 
 
@@ -52,7 +57,7 @@ _WORKED_OUT = ("sum", "average", "median", "count", "top", "bottom", "share", "c
 _BEFORE_MONTH = frozenset(("in", "of", "and", "since", "until", "by", "from", "than", "to", "last"))
 _DENIED = re.compile("(?<![가-힣])([안못])(?=([가-힣]{1,4}))")
 """What denies the verb that it is written together with: `안낸`."""
-_FIRST_OF_COMPOUND = {"총": "total"}
+_FIRST_OF_COMPOUND = {"총": "total", "순": "net"}
 """What a syllable means before a noun."""
 _PER_HEAD = re.compile(r"(?:1\s?인당|1\s?명당|인당|명당)")
 _BEFORE_NOUN = (4, 8)
@@ -270,6 +275,8 @@ def tokens(question: str) -> list[Token]:
             continue
         if len(token.text) == 1 and re.search(r"[A-Za-z]$", question[: token.start]) and _HANGUL.match(token.text):
             continue  # so does what says of what kind it is: `R석`
+        if made and made[-1].text == "몇":  # a unit that is a word of its own: `몇 표` are votes, no table
+            token = replace(token, forms=(*token.forms, *(f"몇{form}" for form in token.forms)))
         made.append(token)
     return made
 
@@ -318,7 +325,7 @@ def _token(match: re.Match[str]) -> Token:
         if month and (len(said) > 3 or said[0].isupper() or said not in ("may", "mar") or before in _BEFORE_MONTH):
             return Token(said, start, end, (said.lower(),), float(month), "", "month")
         return Token(said, start, end, latin_forms(said))
-    return Token(said, start, end, hangul_forms(said))
+    return Token(said, start, end, hangul_forms(said) if match["hangul"] else (said.casefold(),))
 
 
 def _day(said: str) -> str:
@@ -419,6 +426,15 @@ def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`, `poptotal`."""
     words = [word.lower() for word in _WORD.findall(name)]
     return tuple(lemma(part) for word in words for part in (_run_together(word) if word == name else (word,)))
+
+
+def parts_of(name: str) -> set[str]:
+    """Return the words of a name, and what Korean words written together in it may be."""
+    joined = [word for word in words_of(name) if _HANGUL.match(word)]
+    return {
+        *words_of(name),
+        *(word[a:b] for word in joined for a in range(len(word)) for b in range(a + 2, len(word) + 1)),
+    }
 
 
 def _run_together(word: str) -> tuple[str, ...]:
@@ -524,8 +540,11 @@ def sounds_like(hangul: str, latin: str) -> bool:
         return False
     from rapidfuzz import fuzz
 
-    same = korean_sound(hangul)[:1] == english_sound(latin)[:1]
-    return (same and sound_likeness(hangul, latin) >= SOUND) or fuzz.ratio(romanised(hangul), latin.lower()) >= SOUND
+    korean, english = korean_sound(hangul), english_sound(latin)
+    consonants = skeleton(korean)
+    least = _SOUND_APART if consonants != skeleton(english) else SOUND if len(consonants) < _MANY else _SOUND_ALIKE
+    same = korean[:1] == english[:1] and sound_likeness(hangul, latin) >= least
+    return same or fuzz.ratio(romanised(hangul), latin.lower()) >= SOUND
 
 
 @lru_cache(65536)

@@ -183,6 +183,8 @@ def _figure(query: TableQuery, language: str) -> str:
     if query.aggregate == "count":
         return say(language, "행 수", "number of rows")
     measure = f"{query.measure} + {query.other}" if query.other else query.measure
+    if not measure:
+        return say(language, f"열마다 {korean}", f"{english} of each column")
     return say(language, f"{measure} {korean}", f"{english} of {measure}").strip()
 
 
