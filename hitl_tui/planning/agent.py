@@ -27,11 +27,16 @@ class Planner(Protocol):
     """Who plans: by rules, from a template, or with a model."""
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query."""
+        """Return intent and plan of a query.
+
+        Raises:
+            BadInput: it asks for nothing, or for something impossible.
+            PlanError: an agent that it needs is disabled, or what is planned can't be used.
+        """
         ...
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        """Return the changes that plain text asks for, of a plan under review or of one that runs."""
+        """Return the changes that plain text asks for, of a plan under review or of one that runs; raises as `plan`."""
         ...
 
     async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:

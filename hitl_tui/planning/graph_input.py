@@ -26,12 +26,7 @@ class AttachedPlanner:
     agent: str
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return the plan of one step.
-
-        Raises:
-            BadInput: the query can't be the graph's input.
-            PlanError: the graph is disabled.
-        """
+        """Return the plan of one step."""
         step = await asyncio.to_thread(self._step, query, agents, {})
         return Planned(Intent("graph", 1.0, language=language_of(query, load_rules())), ExecutionPlan((step,)))
 
@@ -50,12 +45,7 @@ class AttachedPlanner:
         )
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        """Return a further step: this text as the graph's next input, on the thread it is on.
-
-        Raises:
-            BadInput: the text can't be the graph's input, it is still at the one before, or the plan is under review:
-                nothing can be planned otherwise.
-        """
+        """Return a further step: this text as the graph's next input, on the thread it is on."""
         if plan.remarks:
             raise BadInput(Message("The plan is to run {}; there is nothing else to plan.", self.agent))
         mine = [todo for todo in plan.todos if todo.agent_name == self.agent]

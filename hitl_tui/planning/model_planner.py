@@ -92,14 +92,7 @@ class ChangeForm(BaseModel):
     why: _Line = Field("", description="of a skip")
 
     def change(self, known: Mapping[str, SupervisorTodo]) -> PlanChange:
-        """Return the change.
-
-        Args:
-            known: the steps of the plan, by id.
-
-        Raises:
-            PlanError: it names no step that can be changed.
-        """
+        """Return the change of one of the steps known by id, if that can be changed."""
         if self.kind == "add":
             if self.step is None:
                 raise PlanError(Message('A change of kind "add" has no step.'))
@@ -157,11 +150,7 @@ class FillsForms(Protocol):
     async def fill(
         self, told: Sequence[tuple[str, str]], name: str, description: str, schema: JsonObject, *, todo_id: str = ""
     ) -> tuple[dict[str, Any] | None, str]:
-        """Return the form as the model filled it in, None where it didn't, and what it said beside.
-
-        Raises:
-            HitlError: it gave no answer, or the budget is used up.
-        """
+        """Return the form as the model filled it in, None where it didn't, and what it said beside it."""
         ...
 
 
@@ -182,12 +171,7 @@ class ModelPlanner:
     withheld: frozenset[str] = frozenset()
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query; see `Planner.plan`.
-
-        Raises:
-            PlanError: what the model planned can't be used, or no agent can do what is asked.
-            HitlError: the model gave no answer.
-        """
+        """Return intent and plan of a query; see `Planner.plan`."""
         offered = self._offered(agents)
         made_from = digest([self.model.name, query, sorted(offered)])
         if (known := self.model.memory.pop(made_from, None)) is not None:
@@ -199,13 +183,7 @@ class ModelPlanner:
         return found
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        """Return the changes that plain text asks for; see `Planner.revise`.
-
-        Raises:
-            BadInput: it asks for none.
-            PlanError: what the model proposed can't be used.
-            HitlError: the model gave no answer.
-        """
+        """Return the changes that plain text asks for; see `Planner.revise`."""
         said = f"The person says:\n{text}"
         if plan.remarks:
             said = (
@@ -322,11 +300,7 @@ def _proposed(filled: ChangesForm, offered: Mapping[str, AgentFacts], plan: Curr
 
 
 def _look(offered: Mapping[str, AgentFacts], inputs: Iterable[tuple[str, JsonObject]]) -> None:
-    """Check exact inputs against what is there now.
-
-    Raises:
-        BadInput: one can't be carried out.
-    """
+    """Check exact inputs against what is there now."""
     for agent, arguments in inputs:
         facts = offered.get(agent)
         if facts is not None and facts.guide is not None:

@@ -84,12 +84,7 @@ class TemplateFile(_Part):
 
 @dataclass(frozen=True, slots=True)
 class PlanTemplate:
-    """A plan with holes.
-
-    Args:
-        key: the name of its file, without the ending.
-        own: it is the person's own, and not one that ships.
-    """
+    """A plan with holes; its key is the name of its file, and it is a person's own or one that ships."""
 
     key: str
     text: str
@@ -102,11 +97,7 @@ class PlanTemplate:
         return self.file.name or self.key
 
     def filled(self, given: Mapping[str, str]) -> tuple[ExecutionStep, ...]:
-        """Return its steps with values at the places of its parameters.
-
-        Raises:
-            BadInput: a value is missing, or is for no parameter.
-        """
+        """Return its steps with values at the places of its parameters, if each has one and there are no others."""
         parameters = self.file.parameters
         if unknown := sorted(given.keys() - parameters.keys()):
             known = ", ".join(parameters) or Message("none")
@@ -143,11 +134,7 @@ def _mapped(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
-    """Return the template that a TOML text is.
-
-    Raises:
-        BadInput: it is none; one sentence says why.
-    """
+    """Return the template that a TOML text is; a `BadInput` says why it is none."""
     try:
         file = TemplateFile.model_validate(tomllib.loads(text))
     except ValidationError as error:
@@ -180,11 +167,7 @@ class TemplateShelf:
         return sorted(found.values(), key=lambda template: (not template.own, template.key))
 
     def get(self, name: str) -> PlanTemplate:
-        """Return the template that a key or a name means.
-
-        Raises:
-            UnknownName: there is none; BadInput: it can't be used.
-        """
+        """Return the template that a key or a name means; `UnknownName` or `BadInput` where none can be used."""
         for template in self.all():
             if name in (template.key, template.name):
                 return template
@@ -195,11 +178,7 @@ class TemplateShelf:
         raise UnknownName(Message('No template "{}"; known: {}.', one_line(name, 60), known))
 
     def split(self, words: str) -> tuple[PlanTemplate, str]:
-        """Return the template that a text begins with, by key or name, and the rest of the text.
-
-        Raises:
-            UnknownName: there is none.
-        """
+        """Return the template that a text begins with, by key or name, and the rest of the text; see `get`."""
         words = words.strip()
         names = [(name, template) for template in self.all() for name in (template.key, template.name)]
         for name, template in sorted(names, key=lambda pair: -len(pair[0])):
@@ -299,11 +278,7 @@ class TemplatePlanner(PlannerAround):
     shelf: TemplateShelf
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query; see `Planner.plan`.
-
-        Raises:
-            BadInput: the template doesn't exist or lacks a value.
-        """
+        """Return intent and plan of a query; see `Planner.plan`."""
         if not query.strip().startswith(CALL):
             return await self.planner.plan(query, agents)
         template, rest = self.shelf.split(query.strip().removeprefix(CALL))
@@ -313,11 +288,7 @@ class TemplatePlanner(PlannerAround):
 
 
 def values_in(text: str) -> dict[str, str]:
-    """Return the values in `name=value name="two words"`.
-
-    Raises:
-        BadInput: it is written otherwise.
-    """
+    """Return the values in `name=value name="two words"`; a `BadInput` says how it isn't written."""
     try:
         words = shlex.split(text)
     except ValueError as error:

@@ -157,9 +157,7 @@ def build_proposal(
         occasion: what tells this proposal from another one with the same content.
 
     Raises:
-        UnknownName: a change names a TODO that doesn't exist.
-        PlanError: steps that can't be planned, or nothing to change.
-        BadInput: a team can't use a step's input.
+        PlanError: nothing changes; else see `resolved`.
     """
     if not proposed.changes:
         raise PlanError(Message("This proposal changes nothing."))

@@ -120,13 +120,9 @@ class _Filling:
 
 
 def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> list[Call]:
-    """Return the calls that a clause gives arguments for: one, or one for each value where it lists several.
+    """Return the calls that a clause gives arguments for, beside the places that name what is called.
 
-    Args:
-        named: places that say what is to be called, and give nothing.
-
-    Raises:
-        PlanError: a parameter is given by name that it doesn't have.
+    That is one, or one for each value where it lists several.
     """
     pairs = list(PAIR.finditer(clause))
     filling = _Filling(facts, rules, blanked(clause, [*named, *(match.span() for match in pairs)]))

@@ -65,10 +65,6 @@ def asked_in(
     Args:
         trusted: what can be called is believed what it says of itself, and need not be named plainly.
         revising: the text changes a plan; where it names a step, a call has to be named, or given all that it needs.
-
-    Raises:
-        PlanError: it asks for a command that isn't declared, or a parameter is unknown.
-        BadInput: what it asks for fits several.
     """
     text = _without_umbrella(_without_numbers(text), rules)
     mentions = _mentions(text, known, trusted, rules)
@@ -267,9 +263,6 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str
 
     Words that few of them say count for more. At least half of what the clause says besides its verb has to be what
     a command says of itself, or be one of its arguments. A question calls a team only where it gives all it needs.
-
-    Raises:
-        BadInput: several fit as well.
     """
     vocabularies = {name: rules.lexicon.vocabulary(facts) for name, facts in known.items()}
     scores = {name: _score(clause, facts, vocabularies, rules) for name, facts in known.items()}

@@ -18,13 +18,11 @@ from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
     before_report,
-    build_plan,
     decide,
     look_step,
-    remarks,
+    planned,
     run_step,
     title_of,
-    usable,
 )
 from hitl_tui.planning.rule_planner.query_reader import cut, language_of, read, refers, shown, terms_of
 from hitl_tui.planning.rule_planner.question_rewrite import asks, merged, named_in, says
@@ -79,11 +77,10 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         again = [run_step(Call(facts, given, said), scene.language, rules)] if isinstance(given, Mapping) else []
         steps: Sequence[ExecutionStep] = [StepList(scene.step_ids).add(step) for step in again]
     else:
-        text = whole if goes_on else rest
-        wanted = decide(text, read(text, rules), Asked(()), scene.agents, rules)
-        needs, _ = usable(wanted.needs, scene.agents, rules)
-        steps = build_plan(wanted, needs, rules, titled=True, taken=scene.step_ids).steps
-        notes = remarks(Asked(()), wanted, (), rules)
+        text, nothing = whole if goes_on else rest, Asked(())
+        wanted = decide(text, read(text, rules), nothing, scene.agents, rules)
+        made = planned(wanted, nothing, scene.agents, rules, further=scene.step_ids)
+        steps, notes = made.plan.steps, made.notes
     known = [stem(term) for term in terms_of(before, rules)]
     shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
     near = goes_on or led or shares or refers(text) or (few and rules.follow.auxiliary.match(rest))
@@ -103,8 +100,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
 def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
     """Whether words are a question of their own: they ask or tell with a word for that, and name what they ask about.
 
-    Args:
-        led: something leads over to them, so that they have to be a whole sentence.
+    Where something leads over to them they have to be a whole sentence.
     """
     named = [part for part in named_in(text, rules) if not part.kind or part.kind.startswith(("code", "place"))]
     named = [part for part in named if not rules.follow.wanted.search(text[: part.place[0]])]

@@ -22,7 +22,7 @@ class Draft:
     """A plan as it is to be.
 
     A step that works from what others find keeps them before it, what has begun keeps its place, and what checks
-    others comes after what is done besides.
+    others comes after what is done besides. What can't be is refused as `BadInput`.
 
     Attributes:
         todos: its steps and the new ones, by id.
@@ -55,11 +55,7 @@ class Draft:
 
     @contextmanager
     def attempt(self, added: Collection[str]) -> Iterator[None]:
-        """Take back what is changed here, and some steps that were added before, where it can't be.
-
-        Raises:
-            BadInput: it can't be, or what has begun would have another place.
-        """
+        """Take back what is changed here, and some steps added before, where it's refused or moves what has begun."""
         after, places, gone = {**self.after}, {**self._places}, {**self.gone}
         try:
             yield
@@ -119,11 +115,7 @@ class Draft:
         self.after = {key: _but(after, ids) for key, after in self.after.items()}
 
     def before(self, moved: str, *anchors: str) -> None:
-        """Let a step come right before others.
-
-        Raises:
-            BadInput: it works from what one of them finds, or others between them do.
-        """
+        """Let a step come right before others; refused where it works from what they find, or steps between do."""
         anchors = tuple(one for one in _but(anchors, (moved,)) if moved not in self._before(one))
         if not anchors:
             return
@@ -138,11 +130,7 @@ class Draft:
         self._place(moved, "before", anchors[0])
 
     def follow(self, moved: str, *anchors: str) -> None:
-        """Let a step come after others; what only waited for those waits for it.
-
-        Raises:
-            BadInput: one of them works from what it finds, or others between them do.
-        """
+        """Let a step come after others, and what only waited for those after it; refused where they work from it."""
         anchors = _but(anchors, (moved,))
         if {*anchors} <= self._before(moved):
             return
@@ -159,22 +147,14 @@ class Draft:
         self._place(moved, "after", anchors[-1])
 
     def first(self, moved: str) -> None:
-        """Let all others come after a step, but those that it works from.
-
-        Raises:
-            BadInput: it works from all that could come after it.
-        """
+        """Let all others come after a step, but those that it works from; refused where that leaves none."""
         needed = self._before(moved) if moved in self._readers else ()
         others = [key for key in self.after if key != moved and not self.todos[key].why_fixed]
         roots = [key for key in others if {*others, moved}.isdisjoint(self.after[key]) or self.after[key] == (moved,)]
         self.before(moved, *(_but(roots, needed) or roots))
 
     def last(self, moved: str) -> None:
-        """Let a step come after all others.
-
-        Raises:
-            BadInput: one of them works from what it finds.
-        """
+        """Let a step come after all others; refused where one of them works from what it finds."""
         self._take_out(moved, self._readers)
         if using := next((key for key, after in self.after.items() if moved in after), ""):
             raise _impossible(using, moved)
@@ -213,10 +193,7 @@ class Draft:
     def changes(self, why: str) -> list[PlanChange]:
         """Return what makes the plan like this, in an order in which it can be done.
 
-        What others depend on is skipped, not removed.
-
-        Args:
-            why: the reason that is kept of a step that is skipped.
+        What others depend on is skipped, not removed; why is kept of it.
         """
         plan, feeds, moved = self._scene.todos, dict[str, list[str]](), list[PlanChange]()
         for todo in plan:

@@ -57,16 +57,7 @@ _READ = 2000
 
 
 def changed(scene: Scene) -> Proposed:
-    """Return the changes a text asks for.
-
-    Args:
-        scene: the text, and the plan.
-
-    Raises:
-        NoChange: it asks for none.
-        BadInput: it asks for one that isn't possible.
-        PlanError: it needs an agent that is disabled, or a command lacks a parameter.
-    """
+    """Return the changes of a plan that a text asks for."""
     rules = scene.rules
     file, text = report_file(shown(scene.text[:_READ]), rules)
     if not text.strip():
@@ -134,11 +125,7 @@ class _Sentence:
         return blanked(text, spans)
 
     def take_calls(self, calls: Sequence[Call], at: int) -> None:
-        """Take the calls of a text that begin in this sentence, and see what it wants of steps besides.
-
-        Args:
-            at: where in it this sentence begins.
-        """
+        """Take the calls of a text that begin in this sentence, at a place of it, and see what is wanted besides."""
         self.calls = [call for call in calls if at <= call.start < at + len(self.rest)]
         called = {call.command for call in self.calls}
         for edit in self.edits:
@@ -239,12 +226,7 @@ class _Revision:
         return inputs is not None
 
     def carry_out(self, sentences: Sequence[_Sentence]) -> None:
-        """Take out, add and order what sentences ask for.
-
-        Raises:
-            BadInput: a step is named that doesn't exist.
-            PlanError: an agent is disabled.
-        """
+        """Take out, add and order what sentences ask for."""
         for said in sentences:
             for edit in said.left:
                 with self._heeded(said):
@@ -341,12 +323,7 @@ class _Revision:
         self._append(run_step(call, self.scene.language, self.scene.rules), said, said.after or last or ahead)
 
     def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence) -> None:
-        """Add a step of a kind, where the plan doesn't have it as it is.
-
-        Raises:
-            BadInput: it does, or the step isn't said well enough.
-            PlanError: its agent is disabled.
-        """
+        """Add a step of a kind, where the plan doesn't have it as it is."""
         there, more = self.scene.named([step]), edit.subject or edit.again
         weak = edit.operation is Operation.ONLY or (need is Need.FIND and edit.operation is Operation.ASK and not more)
         said_before = not more and any(self.scene.is_of(self.draft.todos[one], need) for one in self.draft.new)
@@ -449,11 +426,9 @@ class _Revision:
         if need is Need.WRITE:
             return write_step(self.about or self.title or scene.query, language, rules, self.file)
         about, query = self._about(edit, need), scene.query.strip()[:MOST_QUERY]
-        if need is Need.COMPUTE and about:
-            whole = about if self._says_all(about) else f"{query}\n{about}"
-            return look_step(need, whole, language, rules, title_of(about))
         if need is Need.COMPUTE:
-            return look_step(need, query, language, rules, "")
+            whole = about if not about or self._says_all(about) else f"{query}\n{about}"
+            return look_step(need, whole or query, language, rules, title_of(about) if about else "")
         query = about.strip()[:MOST_QUERY] or query
         if any(query == _question(todo).strip() for todo in scene.of(Need.FIND)):
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
@@ -468,11 +443,7 @@ class _Revision:
     # The order --------------------------------------------------------------------------------------------------------
 
     def _place(self, said: _Sentence) -> None:
-        """Put steps where a sentence says.
-
-        Raises:
-            BadInput: they can't be there, or are there already.
-        """
+        """Put steps where a sentence says."""
         before = {**self.draft.after}
         placed = self._placed(said)
         if said.strategy is Strategy.PARALLEL:
@@ -523,12 +494,7 @@ class _Revision:
     # The outcome ------------------------------------------------------------------------------------------------------
 
     def proposed(self, sentences: Sequence[_Sentence], asked: Asked) -> Proposed:
-        """Return what comes of it.
-
-        Raises:
-            NoChange: nothing does.
-            BadInput: nothing of what is asked for can be done.
-        """
+        """Return what comes of it."""
         scene, changes = self.scene, self.draft.changes(cut(self.scene.text, 200))
         strategy = next((one.strategy for one in reversed(sentences) if one.strategy), None) if scene.reviewed else None
         if changes or strategy:

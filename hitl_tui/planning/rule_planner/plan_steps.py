@@ -12,6 +12,7 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
+from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
 from hitl_tui.planning.rule_planner.query_reader import (
@@ -171,7 +172,7 @@ def of_commands(text: str, rules: Rules) -> bool:
     return rules.revise.measured.search(text) is not None
 
 
-def intent_of(wanted: Wanted, rules: Rules) -> Intent:
+def _intent(wanted: Wanted, rules: Rules) -> Intent:
     """Return the intent: its type follows from the needs, its confidence from whether words of it were recognised."""
     reading = wanted.reading
     said = [*(call.command for call in wanted.calls), *terms_of(reading.text, rules)]
@@ -196,12 +197,28 @@ def intent_type(needs: frozenset[Need]) -> str:
     return "analysis" if Need.COMPUTE in needs else "search"
 
 
-def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rules) -> tuple[set[Need], list[str]]:
-    """Return the needs that an enabled agent can meet, and the agents that are missing.
+def planned(
+    wanted: Wanted,
+    asked: Asked,
+    agents: Mapping[str, AgentFacts],
+    rules: Rules,
+    *,
+    further: Sequence[str] | None = None,
+    withheld: Sequence[str] = (),
+) -> Planned:
+    """Return intent and plan of what is wanted, and what a person should know of it.
 
-    Raises:
-        PlanError: nothing remains; the message names the agents.
+    Args:
+        further: ids that steps of the session have, in which this is a further question; its steps are named by it.
+        withheld: names of what could be called if the folder were trusted.
     """
+    needs, missing = _usable(wanted.needs, agents, rules)
+    plan = _plan(wanted, needs, rules, titled=further is not None, taken=further or ())
+    return Planned(_intent(wanted, rules), plan, tuple(_remarks(asked, wanted, missing, rules, withheld)))
+
+
+def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rules) -> tuple[set[Need], list[str]]:
+    """Return the needs that an enabled agent can meet, and the agents that are missing."""
     wanted = {need: rules.steps[need].agent for need in Need if need in needs}
     met = {need for need, agent in wanted.items() if agent in agents and agents[agent].enabled}
     missing = [agent for need, agent in wanted.items() if need not in met]
@@ -213,11 +230,7 @@ def usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rule
 
 @dataclass(frozen=True, slots=True)
 class StepList:
-    """Steps as they are added to a plan, each with an id that no other has.
-
-    Args:
-        taken: ids that other steps have.
-    """
+    """Steps as they are added to a plan, each with an id that no other has, nor one that is taken."""
 
     taken: Sequence[str] = ()
     steps: list[ExecutionStep] = field(default_factory=list)
@@ -230,15 +243,8 @@ class StepList:
         return self.steps[-1]
 
 
-def build_plan(
-    wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool = False, taken: Sequence[str] = ()
-) -> ExecutionPlan:
-    """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last.
-
-    Args:
-        titled: steps are named by what they are about, even where each is about the whole question.
-        taken: ids that other steps have.
-    """
+def _plan(wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool, taken: Sequence[str]) -> ExecutionPlan:
+    """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last."""
     language, strategy = wanted.reading.language, wanted.reading.strategy
     new, ran, end = StepList(taken), list[str](), 0
     for part in wanted.parts:
@@ -325,15 +331,8 @@ def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
 # What nothing was made of -------------------------------------------------------------------------------------------
 
 
-def remarks(
-    asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules, withheld: Sequence[str] = ()
-) -> list[str]:
-    """Return what a person should know of a plan, a sentence each.
-
-    Args:
-        missing: agents that would be needed and are disabled.
-        withheld: names of what could be called if the folder were trusted.
-    """
+def _remarks(asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules, withheld: Sequence[str]) -> list[str]:
+    """Return what a person should know of a plan, a sentence each."""
     words, text = rules.sentences[wanted.reading.language], wanted.reading.text
     found = [words["disabled"].format(agent=agent) for agent in missing]
     found += left_out(asked, wanted.reading.language, rules, wanted.needs)
@@ -352,11 +351,7 @@ def remarks(
 
 
 def left_out(asked: Asked, language: str, rules: Rules, needs: frozenset[Need] = frozenset()) -> Iterator[str]:
-    """Yield what of the words about commands was left out, a sentence each.
-
-    Args:
-        needs: what is planned besides; words that ask for it aren't left out.
-    """
+    """Yield what of the words about commands was left out, a sentence each, and doesn't ask for other needs."""
     words = rules.sentences[language]
     for call in asked.calls:
         for part in call.unread:

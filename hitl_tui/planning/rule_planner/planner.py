@@ -1,4 +1,8 @@
-"""`RulePlanner`: plans without a model, by the rules of rules.toml, and takes feedback on a plan."""
+"""`RulePlanner`: plans without a model, by the rules of rules.toml, and takes feedback on a plan.
+
+In this package words that ask for nothing, or for something impossible, are a `BadInput`; a `PlanError` says that an
+agent is disabled or a parameter unknown.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
 from hitl_tui.planning.rule_planner.continuation import follow_up_search
 from hitl_tui.planning.rule_planner.plan_changes import changed
-from hitl_tui.planning.rule_planner.plan_steps import build_plan, decide, intent_of, remarks, usable
+from hitl_tui.planning.rule_planner.plan_steps import decide, planned
 from hitl_tui.planning.rule_planner.query_reader import read, report_file
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 from hitl_tui.planning.rule_planner.scene import Scene
@@ -37,12 +41,7 @@ class RulePlanner:
     withheld: tuple[str, ...] | None = None
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query.
-
-        Raises:
-            BadInput: the query asks for nothing, or for something impossible.
-            PlanError: everything it needs is disabled, or a command lacks a parameter.
-        """
+        """Return intent and plan of a query; see `Planner.plan`."""
         rules = await asyncio.to_thread(load_rules)
         file, query = report_file(query, rules)
         reading = read(query, rules)
@@ -50,18 +49,10 @@ class RulePlanner:
         known = await asyncio.to_thread(self._known, agents)
         asked = asked_in(reading.text, known, rules, trusted=self.withheld is None)
         wanted = replace(decide(query, reading, asked, agents, rules), file=file)
-        intent = intent_of(wanted, rules)
-        needs, missing = usable(wanted.needs, agents, rules)
-        plan = build_plan(wanted, needs, rules)
-        return Planned(intent, plan, tuple(remarks(asked, wanted, missing, rules, self.withheld or ())))
+        return planned(wanted, asked, agents, rules, withheld=self.withheld or ())
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        """Return the changes that plain text asks for; see `Planner.revise`.
-
-        Raises:
-            BadInput: it asks for no change, or for an impossible one.
-            PlanError: it needs a disabled agent, or a command lacks a parameter.
-        """
+        """Return the changes that plain text asks for; see `Planner.revise`."""
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
         # is made from is never changed.
         return await asyncio.to_thread(lambda: changed(self._scene(text, plan)))

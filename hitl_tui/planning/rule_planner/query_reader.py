@@ -78,11 +78,7 @@ def language_of(text: str, rules: Rules) -> str:
 
 
 def read(query: str, rules: Rules) -> Reading:
-    """Return what a query says.
-
-    Raises:
-        BadInput: it is empty, or has only words that ask for nothing.
-    """
+    """Return what a query says."""
     text = shown(query)
     if not text.strip():
         raise BadInput(Message("The query is empty; write a question or a task."), help=EXAMPLE)

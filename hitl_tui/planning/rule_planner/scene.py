@@ -61,11 +61,7 @@ class Scene:
         return [t for t in self.todos if name in (t.arguments.get("command"), t.agent_name)]
 
     def named(self, steps: Iterable[Named]) -> list[SupervisorTodo]:
-        """Return the TODOs that are named.
-
-        Raises:
-            BadInput: one is named by an id that doesn't exist.
-        """
+        """Return the TODOs that are named."""
         found: dict[str, SupervisorTodo] = {}
         for step in steps:
             if step.number:
@@ -99,8 +95,7 @@ class Scene:
     def users(self, need: Need, dependencies: Iterable[str], gone: Collection[str] = ()) -> tuple[str, ...]:
         """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
 
-        Args:
-            dependencies: TODOs it depends on; what they rest on can't wait for it.
+        What its dependencies rest on can't wait for it.
         """
         before = ancestors(dependencies, {todo.id: todo.dependencies for todo in self.todos})
         for user in _USERS.get(need, ()):

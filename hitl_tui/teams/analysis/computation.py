@@ -71,7 +71,6 @@ def compute(
 
     Args:
         analysis_type: `comprehensive`, or one part: `change`, `limits`.
-        language: `ko` or `en`; the question's own when empty.
         measured: what commands measured before and after, as steps.
     """
     language = language or language_of(query)
@@ -385,12 +384,7 @@ def _section(passage: Passage, line: int) -> tuple[int, int]:
 
 
 def measured_steps(runs: Sequence[Run], language: str) -> list[Step]:
-    """Return one step for each figure that commands printed before and after, and that is another now.
-
-    Args:
-        runs: in the order of the plan.
-        language: `ko` or `en`.
-    """
+    """Return one step for each figure that commands printed before and after, in this order, and that changed."""
     steps: list[Step] = []
     for found in [one for one in differences(runs) if one.changed][:_MEASURED]:
         low, high = sorted((found.before, found.after), key=lambda figure: figure.value)

@@ -21,12 +21,6 @@ _SCALES = {"만원": 10**4, "천원": 10**3, "억원": 10**8}
 def held(answer: Answer, question: str, passages: Sequence[Passage], language: str) -> tuple[Answer, str, Limit | None]:
     """Return the rows beyond the limit that documents set, what to say of the limit, and it; as it was without one.
 
-    Args:
-        answer: a query whose limit isn't known.
-        question: what was asked.
-        passages: of documents, whole ones as far as they could be read.
-        language: `ko` or `en`.
-
     Raises:
         TableError: the query can't be run.
     """

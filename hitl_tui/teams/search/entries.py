@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sqlite3
 from calendar import month_abbr, month_name
@@ -10,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hitl_tui.meaning.expressions import Expressions, word_file
-from hitl_tui.teams.search.listing import HOW_MANY, letters
+from hitl_tui.teams.search.listing import HOW_MANY, letters, lines_in
+from hitl_tui.teams.search.lists import blocks_of
 from hitl_tui.teams.search.query_terms import whole_words
 
 _WORDS = Expressions(word_file(__package__, "words.toml")["entries"])
@@ -55,8 +55,8 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
     series = _WORDS.series.search(question) if noun == "release" else None
     when = _When(year[0] if year else "", _number(month) if year and month else 0, _version(series))
     best: list[tuple[str, int, str]] = []
-    for file, path in _files(db, question, named, changes=noun == "release"):
-        found = [(path, line, text) for line, text, dated in _entries(db, file, noun) if when.fits(f"{text} {dated}")]
+    for path in _files(db, question, named, changes=noun == "release"):
+        found = [(path, line, text) for line, text, dated in _entries(db, path, noun) if when.fits(f"{text} {dated}")]
         if noun == "function" and _WORDS.tests.search(question):
             found = [one for one in found if "test" in one[2]] or found
         best = max(best, found, key=len)
@@ -90,24 +90,22 @@ def _number(month: re.Match[str]) -> int:
     return month_abbr[:].index(month[1][:3].capitalize()) if month[1] else int(month[2])
 
 
-def _files(db: sqlite3.Connection, question: str, named: Sequence[int], *, changes: bool) -> list[tuple[int, str]]:
+def _files(db: sqlite3.Connection, question: str, named: Sequence[int], *, changes: bool) -> list[str]:
     """Return the files that a question means: those it names, whose paths have most of its words, or of changes."""
     every = db.execute("SELECT id, path FROM files WHERE reason = ''").fetchall()
     if named:
-        return [(file, path) for file, path in every if file in named]
-    if changes:
-        every = [(file, path) for file, path in every if _WORDS.changes.search(path)]
+        return [path for file, path in every if file in named]
+    paths = [path for _, path in every if not changes or _WORDS.changes.search(path)]
     words = [letters(word) for word in whole_words(question) if len(word) > 1 and not word.isdigit()]
-    have = [(sum(word in letters(path) for word in words), file, path) for file, path in every]
-    most = max((count for count, _, _ in have), default=0)
-    return [(file, path) for count, file, path in have if count == most and (most or changes)]
+    have = {path: sum(word in letters(path) for word in words) for path in paths}
+    most = max(have.values(), default=0)
+    return [path for path, count in have.items() if count == most and (most or changes)]
 
 
-def _entries(db: sqlite3.Connection, file: int, noun: str) -> Iterator[tuple[int, str, str]]:
+def _entries(db: sqlite3.Connection, path: str, noun: str) -> Iterator[tuple[int, str, str]]:
     """Yield of each entry its line, what it is headed, and the text that begins it, where dates may stand."""
     begins, any_line = _LINES[noun], noun in _CODE
-    rows = db.execute("SELECT heading, parts FROM windows WHERE file = ? ORDER BY id", (file,)).fetchall()
-    read = [(heading.split(" > "), json.loads(parts)) for heading, parts in rows]
+    read = [(heading.split(" > "), parts) for _, heading, parts in blocks_of(db, path)]
     headed: dict[tuple[str, ...], tuple[int, str, str]] = {}
     for heading, parts in read:
         for depth, title in enumerate(heading, 1):
@@ -118,7 +116,6 @@ def _entries(db: sqlite3.Connection, file: int, noun: str) -> Iterator[tuple[int
         yield from headed.values()
         return
     for _, parts in read:
-        for first, last, text in parts:
-            lines = text.split("\n") if text.count("\n") == last - first else [text]
+        for lines in map(lines_in, parts):
             if any_line or len(lines) <= _RULED:
-                yield from ((at, line.strip(), "") for at, line in enumerate(lines, first) if begins.match(line))
+                yield from ((at, line.strip(), "") for at, line in lines if begins.match(line))

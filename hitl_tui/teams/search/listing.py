@@ -154,19 +154,19 @@ def _parts(db: sqlite3.Connection, folder: str) -> list[str]:
     return [path for path in paths if not folder or path.startswith(f"{folder}/")]
 
 
+def lines_in(block: tuple[int, int, str]) -> list[tuple[int, str]]:
+    """Return the lines of a block with their numbers; one that doesn't keep its lines is a single one."""
+    first, last, text = block
+    return list(enumerate(text.split("\n") if text.count("\n") == last - first else [text], first))
+
+
 def letters(text: str) -> str:
     """Return the letters and digits of a text, by which a name is known however it is written."""
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
 def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> list[tuple[str, int, str]]:
-    """Return path, number and text of the lines that a listing means, in order of the paths.
-
-    Args:
-        db: the store.
-        listing: what is counted.
-        named: files to look in; all where there are none.
-    """
+    """Return path, number and text of the lines that a listing means, in order; of some files, if any are named."""
     if listing.word:
         found = list(_within(_lines_with(db, listing.word, named), listing))
         if not listing.about:
@@ -217,12 +217,10 @@ def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iter
     )
     for path, heading, parts in rows:
         seen = False
-        for first, last, text in json.loads(parts):
-            lines = text.split("\n") if text.count("\n") == last - first else [text]
-            for number, line in enumerate(lines, start=first):
-                if wanted.search(line):
-                    seen = True
-                    yield path, number, line.strip()
+        for number, line in (line for block in json.loads(parts) for line in lines_in(block)):
+            if wanted.search(line):
+                seen = True
+                yield path, number, line.strip()
         if not seen and (wanted.search(heading) or wanted.search(path)):
             first, _, text = json.loads(parts)[0]
             yield path, first, text.split("\n")[0].strip()

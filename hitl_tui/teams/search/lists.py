@@ -11,7 +11,7 @@ from operator import itemgetter
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.expressions import Expressions, word_file
-from hitl_tui.teams.search.listing import HOW_MANY
+from hitl_tui.teams.search.listing import HOW_MANY, lines_in
 from hitl_tui.teams.search.ranking import Asked, Window, file_title
 from hitl_tui.teams.search.tokens import index_tokens
 
@@ -66,13 +66,7 @@ def blocks_of(db: sqlite3.Connection, path: str) -> list[Row]:
 
 
 def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) -> tuple[Window, List] | None:
-    """Return the list that has all of what a question asks for, in one of some windows; None for other questions.
-
-    Args:
-        db: the store.
-        asked: the question.
-        windows: where the answer may stand, the best first.
-    """
+    """Return the list that has all of what a question asks for, in one of some windows, the best first."""
     if not (HOW_MANY.search(asked.text) or _WORDS.all.search(asked.text)):
         return None
     found: list[tuple[Window, List, str]] = []
@@ -145,13 +139,7 @@ def _sections(rows: Sequence[Row]) -> Iterator[List]:
 def _lines(rows: Sequence[Row]) -> Iterator[List]:
     """Yield the lines of a file that has nothing but short lines, hardly one of them a sentence."""
     page, heading, _ = rows[0]
-    lines = [
-        (at, at, line)
-        for *_, parts in rows
-        for first, last, text in parts
-        for at, line in enumerate(text.split("\n"), first)
-        if text.count("\n") == last - first
-    ]
+    lines = [(at, at, line) for *_, parts in rows for block in parts for at, line in lines_in(block)]
     told = sum(len(line) > _SHORT or line.rstrip().endswith((".", ":")) for _, _, line in lines)
     if 4 * told < len(lines) and not any(heading for _, heading, _ in rows):
         yield from _long_enough(page, heading, (lines[0][0], lines[0][0], ""), lines)
