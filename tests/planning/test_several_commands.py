@@ -160,6 +160,11 @@ def test_a_part_that_nothing_was_made_of_is_said_to_whoever_is_asked(query: str,
     assert all(t.metadata["notes"] == [note] for t in AGENT.convert_with_strategy(plan.plan))
 
 
+@pytest.mark.parametrize("query", ["back up the database", "Before you archive, back up the database"])
+def test_a_verb_with_its_particle_is_no_part_that_was_left_out(query: str) -> None:
+    assert planned(query).notes == () and calls(planned(query))[0] == "backup_db"
+
+
 def test_a_proposal_says_what_it_leaves_out() -> None:
     todos = AGENT.convert_with_strategy(planned("list-logs").plan)
     proposal = asyncio.run(AGENT.revise("run archive and water the plants", "list-logs", todos))

@@ -19,7 +19,7 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.meaning.amounts import UNITS, Unit, unit_named
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
-from hitl_tui.planning.rule_planner.query_reader import WORD, unread
+from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, unread
 from hitl_tui.planning.rule_planner.rule_file import Rules
 from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import Lexicon, alike, name_words, stem
@@ -176,8 +176,8 @@ def _known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
     """Return where a clause says what is called does anyway."""
     own = rules.lexicon.vocabulary(facts)
     said = [m.span() for m in rules.commands.modifiers.finditer(clause)]
-    for match in WORD.finditer(clause):
-        word = rules.lexicon.plain(match.group())
+    for match in WHOLE_WORD.finditer(clause):
+        word = rules.lexicon.plain(re.sub("[ -]", "", match.group()))
         if rules.lexicon.found(word, own) or (facts.own and rules.lexicon.is_verb(match.group())):
             said.append(match.span())
     return said

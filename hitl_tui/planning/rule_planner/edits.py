@@ -14,7 +14,7 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from hitl_tui.planning.rule_planner.calls import spoken_name
-from hitl_tui.planning.rule_planner.query_reader import WORD, report_subject, terms_of
+from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, WORD, report_subject, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 from hitl_tui.planning.rule_planner.values import Span, blanked, overlaps
 
@@ -40,8 +40,6 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 """Operations whose steps are where something else goes."""
 
 
-_NAMING = re.compile(rf"[a-z]+[ -]up(?![a-z])|{WORD.pattern}", re.IGNORECASE)
-"""A word, or a verb with its particle: "back up"."""
 _ROW = re.compile(r"(?P<one>\d)(?:,| and|, and) $")
 _OBJECT = 5
 """Words between an English verb and what it is about, and the verb."""
@@ -216,7 +214,7 @@ def _marks(
     there = there or revise.sequence.search(sentence) is not None
     subject = report_subject(sentence, rules)  # what is said there is what a report is on
     begins = sentence.find(subject) if subject else -1
-    for match in _NAMING.finditer(sentence) if there else ():
+    for match in WHOLE_WORD.finditer(sentence) if there else ():
         if begins <= match.start() < begins + len(subject):
             continue
         meant = rules.lexicon.concepts(rules.lexicon.plain(re.sub("[ -]", "", match.group())))

@@ -19,7 +19,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     Reading,
     cut,
     read,
-    refers,
+    report_subject,
     score_of,
     shown,
     split,
@@ -42,12 +42,10 @@ def title_of(text: str) -> str:
 def subject_of(text: str, rules: Rules) -> str:
     """Return what a report on a question is called: what it is to be on, without the words that ask for it."""
     text = shown(text)
-    match = rules.revise.about.search(text)
-    named = match[match.lastgroup or 0].strip() if match else ""
-    if named and not (refers(named) or rules.revise.found.search(named)):
-        return _capital(short_title(named, _REPORT_TITLE))
-    text = before_report(text, rules)
-    return _capital(short_title(rules.revise.told.sub("", text).strip() or text, _REPORT_TITLE))
+    asked = before_report(text, rules)
+    named = report_subject(text, rules) or rules.revise.told.sub("", asked).strip() or asked
+    title = short_title(named, _REPORT_TITLE)
+    return title[:1].upper() + title[1:] if title[:1].isascii() else title
 
 
 def before_report(text: str, rules: Rules) -> str:
@@ -58,10 +56,6 @@ def before_report(text: str, rules: Rules) -> str:
             return text[: end + (text[end : end + 1] == "?")]
         end = clause.end
     return text
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:] if text[:1].isascii() else text
 
 
 @dataclass(frozen=True, slots=True)

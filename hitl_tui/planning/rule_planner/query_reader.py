@@ -18,6 +18,8 @@ _HANGUL = re.compile("[가-힣]")
 _JAMO = re.compile("[ᄀ-ᇿ㄰-㆏]")
 _LATIN = re.compile("[A-Za-z]")
 WORD = re.compile(r"\w+(?:[-'.]\w+)*")
+WHOLE_WORD = re.compile(rf"[a-z]+[ -]up(?![a-z])|{WORD.pattern}", re.IGNORECASE)
+"""A word, or a verb with its particle: "back up"."""
 _ALPHABETIC = re.compile(r"[^\W\d_]+")
 _REFERS = re.compile(
     r"(?<![a-z])(?:it|that|this|these|those|they|them|there|results?)(?![a-z])|[그이](?:것|거|건|걸)|그중|그러|결과",

@@ -25,10 +25,6 @@ MAX_TEXT = 200_000
 """Characters of passages that are read, the first ones."""
 _MEASURED, _NOTES, _NEAREST = 12, 4, 4
 _WORDS = Expressions(word_file(__package__, "words.toml")["computation"])
-_SIGNS = {
-    "+": "+", "plus": "+", "더하기": "+", "-": "−", "−": "−", "minus": "−", "빼기": "−", "*": "×", "×": "×", "x": "×",
-    "times": "×", "곱하기": "×", "÷": "÷", "/": "÷", "나누기": "÷",
-}  # fmt: skip
 _BEFORE_NOUN = "\u11ab\u11af"
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
 _PARTICLES = re.compile(r"\A[가-힣]*")
@@ -286,8 +282,9 @@ def _quote(limit: Limit) -> str:
 
 def _joined_by_signs(text: str, figures: Sequence[Amount]) -> str:
     """Return the signs between the figures of a text; empty where something else stands there."""
-    signs = [_WORDS.sign.fullmatch(text, a.end, b.start) for a, b in itertools.pairwise(figures)]
-    return "".join(_SIGNS[sign[1].lower()] for sign in signs if sign) if all(signs) else ""
+    between = [_WORDS.sign.fullmatch(text, a.end, b.start) for a, b in itertools.pairwise(figures)]
+    said = [next(name for name, sign in _WORDS.rows["signs"] if sign.fullmatch(one[1])) for one in between if one]
+    return "".join(said) if all(between) else ""
 
 
 def _step(what: str, said: str, amount: Amount, language: str) -> Step:

@@ -24,14 +24,7 @@ is ahead."""
 _SAME = 0.75
 _WORDS = Expressions(word_file(__package__, "words.toml")["limits"])
 _MAX, _BELOW, _MIN = "max", "below", "min"
-_EACH = tuple(
-    (re.compile(rf"\b(?:per|an?|each)\s{english}\b|\b(?:{adverb})\b|{korean}", re.IGNORECASE), (english, *called))
-    for english, adverb, korean, *called in (
-        ("hour", "hourly", r"시간\s?당", "시간"), ("day", "daily", r"하루|매일|1일\s?당", "날짜", "date"),
-        ("night", "nightly", r"박\s?당"), ("week", "weekly", r"매주|주\s?당", "주"),
-        ("month", "monthly", r"매월|매달|한\s?달", "월"), ("year", "yearly|annual", "매년|연간", "연도"),
-    )
-)  # fmt: skip
+_EACH = [(words, called.split()) for called, words in _WORDS.rows["periods"]]
 """What says that a limit is for a period, and what columns that tell such periods apart are called."""
 _HEADING = re.compile(r"^#{1,6}\s", re.MULTILINE)
 
@@ -200,7 +193,7 @@ def _rates(text: str) -> set[int]:
 
 def periods_of(text: str) -> list[tuple[str, ...]]:
     """Return the periods that a limit is for, each as what columns of them are called."""
-    return [_EACH[at][1] for at in sorted(_rates(text))]
+    return [tuple(_EACH[at][1]) for at in sorted(_rates(text))]
 
 
 def _called(question: str, kind: tuple[str, str]) -> str:
