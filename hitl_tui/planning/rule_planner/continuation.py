@@ -18,7 +18,6 @@ from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked
 from hitl_tui.planning.rule_planner.plan_steps import (
     StepList,
     before_report,
-    decide,
     look_step,
     planned,
     run_step,
@@ -62,9 +61,9 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         return None
     led, facts = rest != text and not rules.follow.turn.match(text), scene.facts_of(last)
     said = (rules.follow.tail.sub("", rest) or rest).strip()
-    compute = scene.agents.get(rules.steps[Need.COMPUTE].agent)
+    compute = scene.agent_for(Need.COMPUTE)
     # What can be worked out from its own figures needs nothing that was said before.
-    by_itself = compute is not None and compute.enabled and compute.concern(rest) is Concern.ALONE
+    by_itself = compute is not None and compute.concern(rest) is Concern.ALONE
     before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query, rules)
     before = query if before in query else before  # one of several questions that were asked at once
     goes_on = not (alone or by_itself) and bool(led or few or rules.follow.case.fullmatch(said))
@@ -77,9 +76,8 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         again = [run_step(Call(facts, given, said), scene.language, rules)] if isinstance(given, Mapping) else []
         steps: Sequence[ExecutionStep] = [StepList(scene.step_ids).add(step) for step in again]
     else:
-        text, nothing = whole if goes_on else rest, Asked(())
-        wanted = decide(text, read(text, rules), nothing, scene.agents, rules)
-        made = planned(wanted, nothing, scene.agents, rules, further=scene.step_ids)
+        text = whole if goes_on else rest
+        made = planned(text, read(text, rules), Asked(()), scene.agents, rules, further=scene.step_ids)
         steps, notes = made.plan.steps, made.notes
     known = [stem(term) for term in terms_of(before, rules)]
     shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
@@ -148,8 +146,8 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
             (`weak`), which words no document has (`missing`), and how many documents were `searched`.
     """
-    rules, facts, data = scene.rules, scene.agents.get(scene.rules.steps[Need.FIND].agent), result.get("data")
-    if facts is None or not facts.enabled or FOLLOW_UP_OF in todo.metadata or not isinstance(data, dict):
+    rules, facts, data = scene.rules, scene.agent_for(Need.FIND), result.get("data")
+    if facts is None or FOLLOW_UP_OF in todo.metadata or not isinstance(data, dict):
         return None
     if todo.agent_name != facts.team:
         return _beside_tables(scene, todo) if result.get("found") is False else None

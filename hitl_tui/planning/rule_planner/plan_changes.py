@@ -38,6 +38,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     shown,
     split,
     terms_of,
+    wants,
 )
 from hitl_tui.planning.rule_planner.rule_file import Need
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors
@@ -338,8 +339,8 @@ class _Revision:
                     self.draft.give(todo.id, {**todo.arguments, "path": self.file})
                     return
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
-        find = self.scene.agents.get(self.scene.rules.steps[Need.FIND].agent)
-        if need is Need.COMPUTE and find and find.enabled and self._says_all(about := self._about(edit, need)):
+        find = self.scene.agent_for(Need.FIND)
+        if need is Need.COMPUTE and find and self._says_all(about := self._about(edit, need)):
             look = look_step(Need.FIND, about, self.scene.language, self.scene.rules, title_of(about))
             sources = [self._append(look, said, said.after)]
         self._append(self._step(edit, need), said, sources)
@@ -366,13 +367,12 @@ class _Revision:
                     self.about = self.about or text.strip()
 
     def _asks_report(self, text: str) -> bool:
-        return score_of(text, Need.WRITE, self.scene.rules) > 0 or any(
-            e.operation for e in edits_in(text, {}, self.scene.rules)
-        )
+        rules = self.scene.rules
+        return score_of(text, Need.WRITE, rules) > 0 or any(e.operation for e in edits_in(text, {}, rules))
 
     def _is_question(self, text: str) -> bool:
         rules = self.scene.rules
-        return bool(terms_of(text, rules)) and score_of(text, Need.FIND, rules) >= rules.threshold[Need.FIND]
+        return bool(terms_of(text, rules)) and wants(text, Need.FIND, rules)
 
     def _is_done(self, subject: str) -> bool:
         """Return whether a subject is what commands of the plan do, which no document knows."""
@@ -387,8 +387,8 @@ class _Revision:
         return any(all(term.lower() in one.lower() for term in terms) for one in near)
 
     def _check_agent(self, need: Need) -> None:
-        agent = self.scene.rules.steps[need].agent
-        if agent not in self.scene.agents or not self.scene.agents[agent].enabled:
+        if self.scene.agent_for(need) is None:
+            agent = self.scene.rules.steps[need].agent
             raise PlanError(Message("No {} can be added, because {} is disabled.", _NAMES[need], agent))
 
     def _drawn(self, edit: Edit, need: Need, after: Sequence[str]) -> list[str]:

@@ -25,6 +25,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     split,
     terms_of,
     unread,
+    wants,
 )
 from hitl_tui.planning.rule_planner.rule_file import Need, Rules
 
@@ -52,7 +53,7 @@ def before_report(text: str, rules: Rules) -> str:
     """Return a text up to the clause that asks for a report."""
     end = 0
     for clause in split(text, (), rules):
-        if end and score_of(clause.text, Need.WRITE, rules) >= rules.threshold[Need.WRITE]:
+        if end and wants(clause.text, Need.WRITE, rules):
             return text[: end + (text[end : end + 1] == "?")]
         end = clause.end
     return text
@@ -68,19 +69,14 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a query needs, decided.
-
-    Args:
-        parts: the calls and what is asked besides, in the order they were said.
-        file: what a report is to be; empty for a name of its own.
-    """
+class _Wanted:
+    """What a query needs: the calls and what is asked besides, in the order they were said."""
 
     query: str
     reading: Reading
     needs: frozenset[Need]
     parts: tuple[Call | Part, ...]
-    file: str = ""
+    file: str
 
     @property
     def calls(self) -> list[Call]:
@@ -95,24 +91,44 @@ _LOOKS = 2.0
 _QUESTION = re.compile(r"(?<=[?？])\s+")
 
 
-def decide(query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], rules: Rules) -> Wanted:
-    """Decide what a query needs: whatever isn't understood otherwise is looked for in the documents."""
-    needs: frozenset[Need] = frozenset()
+def planned(
+    query: str,
+    reading: Reading,
+    asked: Asked,
+    agents: Mapping[str, AgentFacts],
+    rules: Rules,
+    *,
+    file: str = "",
+    further: Sequence[str] | None = None,
+    withheld: Sequence[str] = (),
+) -> Planned:
+    """Return intent and plan of a query: whatever isn't understood otherwise is looked for in the documents.
+
+    Args:
+        file: what a report is to be; empty for a name of its own.
+        further: ids that steps of the session have, in which this is a further question; its steps are named by it.
+        withheld: names of what could be called if the folder were trusted.
+    """
+    needs = set[Need]()
     if asked.calls:
         parts = sorted([*asked.calls, *_beside(reading.text, asked, rules)], key=lambda part: part.start)
-        needs = frozenset({Need.RUN, *reading.needs(rules, Need.WRITE)})
+        needs = {Need.RUN, *reading.needs(rules, Need.WRITE)}
     else:
         said = _questions(reading.text, rules)
         texts = said if len(said) > 1 else [query]
         parts = [Part(text, n, _needs(text, agents, rules)) for n, text in enumerate(texts)]
-    return Wanted(query, reading, needs.union(*(p.needs for p in parts if isinstance(p, Part))), tuple(parts))
+    needs |= {need for part in parts if isinstance(part, Part) for need in part.needs}
+    wanted = _Wanted(query, reading, frozenset(needs), tuple(parts), file)
+    met, missing = _usable(wanted.needs, agents, rules)
+    plan = _plan(wanted, met, rules, titled=further is not None, taken=further or ())
+    return Planned(_intent(wanted, rules), plan, tuple(_remarks(asked, wanted, missing, rules, withheld)))
 
 
 def _questions(text: str, rules: Rules) -> list[str]:
     """Return each question of a text that asks several; nothing where one of them says nothing by itself."""
     said = [one for part in _QUESTION.split(text.strip()) for one in _both(part, rules)]
     if said[1:] and not said[-1].endswith(("?", "？")):
-        if score_of(said[-1], Need.WRITE, rules) < rules.threshold[Need.WRITE]:
+        if not wants(said[-1], Need.WRITE, rules):
             return []
         said[-2:] = [f"{said[-2]} {said[-1]}"]
     return said if all(terms_of(part, rules) for part in said) else []
@@ -151,7 +167,7 @@ def _beside(text: str, asked: Asked, rules: Rules) -> list[Call | Part]:
     for start, end in pairwise(borders):
         beside = [c for c in asked.beside if start <= c.start < end]
         said = text[beside[0].start : beside[-1].end + 1].strip(" \n,;") if beside else ""
-        needs = {n for n in (Need.COMPUTE,) if score_of(said, n, rules) >= rules.threshold[n]}
+        needs = {Need.COMPUTE} if wants(said, Need.COMPUTE, rules) else set[Need]()
         # Words that merely ask are about the calls themselves.
         looks = score_of(said, Need.FIND, rules) > rules.threshold[Need.FIND]
         if looks or (needs and not of_commands(said, rules)):
@@ -166,7 +182,7 @@ def of_commands(text: str, rules: Rules) -> bool:
     return rules.revise.measured.search(text) is not None
 
 
-def _intent(wanted: Wanted, rules: Rules) -> Intent:
+def _intent(wanted: _Wanted, rules: Rules) -> Intent:
     """Return the intent: its type follows from the needs, its confidence from whether words of it were recognised."""
     reading = wanted.reading
     said = [*(call.command for call in wanted.calls), *terms_of(reading.text, rules)]
@@ -189,26 +205,6 @@ def intent_type(needs: frozenset[Need]) -> str:
     if Need.WRITE in needs:
         return "document"
     return "analysis" if Need.COMPUTE in needs else "search"
-
-
-def planned(
-    wanted: Wanted,
-    asked: Asked,
-    agents: Mapping[str, AgentFacts],
-    rules: Rules,
-    *,
-    further: Sequence[str] | None = None,
-    withheld: Sequence[str] = (),
-) -> Planned:
-    """Return intent and plan of what is wanted, and what a person should know of it.
-
-    Args:
-        further: ids that steps of the session have, in which this is a further question; its steps are named by it.
-        withheld: names of what could be called if the folder were trusted.
-    """
-    needs, missing = _usable(wanted.needs, agents, rules)
-    plan = _plan(wanted, needs, rules, titled=further is not None, taken=further or ())
-    return Planned(_intent(wanted, rules), plan, tuple(_remarks(asked, wanted, missing, rules, withheld)))
 
 
 def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rules) -> tuple[set[Need], list[str]]:
@@ -237,7 +233,7 @@ class StepList:
         return self.steps[-1]
 
 
-def _plan(wanted: Wanted, needs: set[Need], rules: Rules, *, titled: bool, taken: Sequence[str]) -> ExecutionPlan:
+def _plan(wanted: _Wanted, needs: set[Need], rules: Rules, *, titled: bool, taken: Sequence[str]) -> ExecutionPlan:
     """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last."""
     language, strategy = wanted.reading.language, wanted.reading.strategy
     new, ran, end = StepList(taken), list[str](), 0
@@ -325,7 +321,7 @@ def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
 # What nothing was made of -------------------------------------------------------------------------------------------
 
 
-def _remarks(asked: Asked, wanted: Wanted, missing: Sequence[str], rules: Rules, withheld: Sequence[str]) -> list[str]:
+def _remarks(asked: Asked, wanted: _Wanted, missing: Sequence[str], rules: Rules, withheld: Sequence[str]) -> list[str]:
     """Return what a person should know of a plan, a sentence each."""
     words, text = rules.sentences[wanted.reading.language], wanted.reading.text
     found = [words["disabled"].format(agent=agent) for agent in missing]

@@ -18,7 +18,7 @@ from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
 from hitl_tui.planning.rule_planner.continuation import follow_up_search
 from hitl_tui.planning.rule_planner.plan_changes import changed
-from hitl_tui.planning.rule_planner.plan_steps import decide, planned
+from hitl_tui.planning.rule_planner.plan_steps import planned
 from hitl_tui.planning.rule_planner.query_reader import read, report_file
 from hitl_tui.planning.rule_planner.rule_file import load_rules
 from hitl_tui.planning.rule_planner.scene import Scene
@@ -48,8 +48,7 @@ class RulePlanner:
         reading = replace(reading, text=in_order(reading.text, rules))
         known = await asyncio.to_thread(self._known, agents)
         asked = asked_in(reading.text, known, rules, trusted=self.withheld is None)
-        wanted = replace(decide(query, reading, asked, agents, rules), file=file)
-        return planned(wanted, asked, agents, rules, withheld=self.withheld or ())
+        return planned(query, reading, asked, agents, rules, file=file, withheld=self.withheld or ())
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for; see `Planner.revise`."""

@@ -105,6 +105,11 @@ def score_of(text: str, need: Need, rules: Rules) -> float:
     return sum(cue.weight for cue in rules.needs[need] if cue.expression.search(text))
 
 
+def wants(text: str, need: Need, rules: Rules) -> bool:
+    """Whether the words of a text speak loudly enough for a need."""
+    return score_of(text, need, rules) >= rules.threshold[need]
+
+
 def _entities(text: str, rules: Rules) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for one in given_in(text, rules):
@@ -165,7 +170,7 @@ def report_subject(text: str, rules: Rules) -> str:
 def report_file(text: str, rules: Rules) -> tuple[str, str]:
     """Return the file that a text wants a report to be, empty where it names none, and the text without it."""
     match = rules.revise.file.search(text)
-    if match is None or score_of(text, Need.WRITE, rules) < rules.threshold[Need.WRITE]:
+    if match is None or not wants(text, Need.WRITE, rules):
         return "", text
     return match["en"] or match["ko"], f"{text[: match.start()]}{match['lead'] or ''}{text[match.end() :]}"
 

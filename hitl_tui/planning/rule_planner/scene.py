@@ -42,6 +42,11 @@ class Scene:
         """`ko` or `en`: what the text is written in."""
         return language_of(shown(self.text), self.rules)
 
+    def agent_for(self, need: Need) -> AgentFacts | None:
+        """Return the agent that meets a need; None where it is disabled."""
+        facts = self.agents.get(self.rules.steps[need].agent)
+        return facts if facts and facts.enabled else None
+
     def is_of(self, todo: SupervisorTodo, need: Need) -> bool:
         """Whether a TODO is of a kind."""
         agent = self.rules.steps[need].agent
