@@ -47,6 +47,8 @@ _OF_ITS_NAME = 0.5
 """Score by which a table that has a column of the very name is before one that has another."""
 OF_THEM = re.compile(r"(?<![a-z])(?:of|among) (?:them|these|those)(?![a-z])|[그이]\s?(?:중|가운데)", re.IGNORECASE)
 """Asks about what was just answered, whether or not the table has an answer."""
+_EXPLAINED = re.compile(r"\b(?:stands? for|meaning of|does .+ mean)\b|뜻|의미", re.IGNORECASE)
+"""Asks what something means, which no row says."""
 _GOES_ON = re.compile(r"\s*(?:and|but|so|then|also|그럼|그러면|그리고|그런데|근데|그중)\b", re.IGNORECASE)
 _WHOLE = re.compile(
     r"\b(?:did|do|does|was|were|has|have|had|altogether|overall|in (?:total|all))\b|모두|전부|통틀어|합쳐",
@@ -406,6 +408,8 @@ def about(question: str, workspace: Path) -> About:
         if best.named and best.counts and best.own:
             return About.TABLE
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
+        return About.TEXT
+    if _EXPLAINED.search(question) and not best.counts:
         return About.TEXT
     cell = best.query.measure and not best.unknown and len({one.column for one in best.query.filters}) > 1
     if not (best.named or best.counts or best.looks_up or best.exact or cell) and best.query.shape == "rows":

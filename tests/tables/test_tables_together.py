@@ -143,3 +143,4 @@ def test_a_table_that_is_named_is_asked_though_words_are_left(tmp_path: Path) ->
     at = folder(tmp_path, bike_trips="month,trips\nMay,5\nJune,7\n", other="a,b\n1,2\n")
     assert about("bike_trips: how many wobbly trips had a flat tyre in May?", at) is About.TABLE
     assert about("bike_trips: why was it closed?", at) is About.TEXT
+    assert about("what does the column trips in the bike_trips data stand for?", at) is About.TEXT

@@ -536,3 +536,15 @@ def test_what_goes_on_from_an_answer_is_looked_for_near_its_place_first(folder: 
         index.refresh(folder)
         for machine in ("mixer", "pump"):
             assert index.query("How do I reset it?", near=[(f"{machine}.md", 3)]).passages[0].path == f"{machine}.md"
+
+
+@pytest.mark.parametrize(("thing", "nothing"), [("Snowflake", True), ("postgres", False), ("an unknown brand", False)])
+def test_nothing_is_said_of_a_thing_whose_name_stands_nowhere(folder: Path, thing: str, nothing: bool) -> None:
+    (folder / "guide.md").write_text(
+        "# Connecting\n\nA Database object represents a connection to a database.\n\n"
+        "The class for Postgres is PostgresqlDatabase.\n"
+    )
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        hits = index.query(f"Which database class do I use to connect to {thing}?")
+    assert (not hits.passages, bool(hits.far)) == (nothing, nothing)

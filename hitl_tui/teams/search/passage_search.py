@@ -202,7 +202,9 @@ def ask(
     missed, apart = missing and odds < _CERTAIN, odds < _TOGETHER and _apart(asked, best[:3])
     unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
     weak = rows or odds < sure or (same and bool(missed or apart)) or (bool(unsaid) and odds < _TOGETHER)
-    if weak and (part or (rows and not named and asked.windows > _FEW)):  # of many rows a few say no total
+    lacks = any(_is_name(word, question) for word in missing)
+    # Of many rows a few say no total, and nothing is said of a thing whose name stands nowhere.
+    if weak and (part or (lacks and same) or (rows and not named and asked.windows > _FEW)):
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     if has_korean(passages[0].text) != korean:  # found by what it means: there are other words for it
         missing = tuple(t.surface for t in gone if korean and not t.korean and t.surface in missing)
@@ -223,6 +225,11 @@ def asked_of(db: sqlite3.Connection, question: str, named: Sequence[int]) -> tup
     terms, misspelt = _misspelt(db, question, terms)
     windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     return Asked(question, terms, _found(db, terms, named), windows), misspelt
+
+
+def _is_name(word: str, question: str) -> bool:
+    """Return whether a word is written as a name within a sentence: Snowflake."""
+    return word.istitle() and re.search(rf"[\w,)]\s{re.escape(word)}\b", question) is not None
 
 
 def _has_all(asked: Asked, window: Window) -> bool:
