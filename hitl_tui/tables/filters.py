@@ -48,6 +48,8 @@ class Filters:
         spans: list[tuple[frozenset[int], list[ValueLink]]] = []
         for link in self.q.links.values:
             places = frozenset(range(link.first, link.last + 1))
+            if places <= self.q.describing & self.q.links.guessed.keys():
+                continue  # it says what the table is of
             known = next((one for one in spans if one[0] == places and one[1][0].whole == link.whole), None)
             if known is not None:
                 known[1].append(link)

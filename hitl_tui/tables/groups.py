@@ -71,15 +71,14 @@ class Groups:
         for name, one in self.q.said.items():
             column = self.q.column(name)
             many = column.kind == "number" and not column.years and column.distinct > 40
-            asked = any(
-                self.q.is_asked_for(n) or _ASKED.search(self.q.text[: self.q.tokens[n].start]) for n in one.tokens
-            )
+            called = any(self.q.is_asked_for(n) for n in one.tokens)
+            whole = len(words_of(name)) == 1  # "the most chargers" are no places of chargers
+            asked = called or any(whole and _ASKED.search(self.q.text[: self.q.tokens[n].start]) for n in one.tokens)
             unlikely = one.likely < (LOOSE if asked else LIKELY)
             if name == measure or name in taken or unlikely or many or self.q.is_paired(name):
                 continue
             if measure and column.kind == "number" and one.tokens <= self.q.said[measure].tokens:
                 continue  # the words name the figure
-            called = any(self.q.is_asked_for(n) for n in one.tokens)  # "the most goals" are a figure
             if column.kind == "number" and not column.years and not called:
                 continue
             before = (
@@ -129,7 +128,8 @@ class Groups:
             figure = measure or default
             if not figure or figure == entity:
                 continue
-            assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(self._led and figure not in self._led)
+            led = self._led if not measure or self.q.said[measure].tokens <= self.q.operators else frozenset()
+            assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(led and figure not in led)
             ends = () if entity else self._ends
             assumes -= 0.3 * bool(ends)
             shown = [*(ends or (entity or (label.name if label else ""),)), figure]
@@ -178,6 +178,9 @@ class Groups:
     def _columns(self, base: TableQuery, used: frozenset[int], limit: int) -> Iterator[Reading]:
         """Yield which of several columns of the like has most: candidates, years or kinds that stand side by side."""
         numbers = [c for c in self.q.figures() if not self.q.flag(c.name)]
+        texts = self.q.columns(("text", "date"), used, {one.column for one in base.filters}, LIKELY)
+        if any(self.q.said[name].tokens - self.q.links.guessed.keys() for name in texts):
+            return  # a region abstained, or there is a day of each
         asked = frozenset(
             n
             for n, t in enumerate(self.q.tokens)
@@ -207,9 +210,13 @@ class Groups:
         for whole in numbers:
             parts = [c for c in numbers if c.whole == whole.whole and c.unit == whole.unit and c.high <= whole.high]
             names = {c.name for c in parts if c is not whole and not _TOTAL.search(c.name)}
-            if _TOTAL.search(whole.name) and len(names) > 1 and not names & self.q.said.keys():
-                named = self.q.said[whole.name].tokens if whole.name in self.q.said else frozenset()
-                yield names, frozenset(named)
+            said = frozenset().union(*(self.q.said[name].tokens for name in names & self.q.said.keys()))
+            if _TOTAL.search(whole.name) and len(names) > 1 and said <= self.q.links.guessed.keys():
+                yield names, self.q.said[whole.name].tokens if whole.name in self.q.said else frozenset()
+        if any(self.q.links.named.get(n, 0.0) >= 0.9 and self.q.is_asked_for(n) for n in range(len(self.q.tokens))):
+            like = [c for c in numbers if not _TOTAL.search(c.name)]  # which meat of meat.csv: each column is one
+            if len(like) > 2 and len({c.whole for c in like}) == 1 and not {c.name for c in like} & self.q.said.keys():
+                yield {c.name for c in like}, frozenset()
 
     def _is_one_each(self, name: str) -> bool:
         """Whether each row is one of what a column calls it, though some are called the same: the file says so."""

@@ -31,6 +31,8 @@ _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 _STRANGE = 0.5
 """How much a longer word says at least that may be one."""
+_RARE = 0.7
+"""How much letters say at least that are no word, but the first ones of several."""
 _EACH = re.compile("(?:별로?|마다)[는은의]?$")
 _TOPIC = re.compile("[은는을를]$")
 _MAY_MEAN, _SECOND, _CLEARLY = 0.15, 0.5, 0.4
@@ -119,7 +121,13 @@ class Links:
 
 
 def links(
-    question: Sequence[Token], table: Table, taken: frozenset[int], *, named: bool = False, by_meaning: bool = False
+    question: Sequence[Token],
+    table: Table,
+    taken: frozenset[int],
+    *,
+    named: bool = False,
+    by_meaning: bool = False,
+    glossed: frozenset[int] = frozenset(),
 ) -> Links:
     """Return what the tokens of a question may stand for in a table.
 
@@ -129,6 +137,7 @@ def links(
         taken: tokens that only say what is done; they may name columns, no values.
         named: the question names the table.
         by_meaning: words that stand for nothing are compared with the names of columns in meaning, too.
+        glossed: tokens that the next one says again, in brackets.
     """
     made = Links(table)
     label = [
@@ -186,12 +195,16 @@ def links(
         )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
             strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
-    names = [n for n, token in strange.items() if token.start and token.text[0].isupper()]
-    parts = {n for n in names if {n - 1, n + 1} & {*names}}  # of a name of two words, none means anything alone
+    found = covered | {one.first for one in made.values} | {n for n, likely in enumerate(made.columns) if likely}
+    strange = {n: token for n, token in strange.items() if not (n in glossed and n + 1 in found)}
+    names = {n for n, token in strange.items() if token.start and token.text[0].isupper()}
+    parts = {n for n in names if {n - 1, n + 1} & names}  # of a name of two words, none means anything alone
     mean = {n: t for n, t in strange.items() if not is_past(t.text) and n not in parts} if by_meaning else {}
     meant = meanings(mean, table) if mean else {}
     made.related = {n: _related(some) for n, some in meant.items()}
     for n, token in strange.items():
+        if n in names:  # a name is a value, and calls nothing else
+            meant[n] = [one for one in meant.get(n, ()) if one.name.kind == "value"]
         if n in taken:  # what something is asked for each of may be a column, no value
             meant[n] = [one for one in meant.get(n, ()) if one.name.kind in ("column", "part")]
         elif max((one.likely for one in meant.get(n, ())), default=0.0) < _CLEARLY:
@@ -207,10 +220,12 @@ def _initials(question: Sequence[Token], table: Table) -> Iterator[tuple[int, in
     for first in range(len(question)):
         for last in range(first + 1, min(first + 4, len(question))):
             said = question[first : last + 1]
-            if any(b.start - a.end != 1 for a, b in pairwise(said)) or not all(one.text[0].isupper() for one in said):
+            if any(b.start - a.end != 1 for a, b in pairwise(said)):
                 break
             short = "".join(one.text[0] for one in said).casefold()
-            if short.isascii() and short.isalpha():
+            name = all(one.text[0].isupper() for one in said)  # other words may begin as any word is spelt
+            rare = len(short) > 2 and telling(short, "en") >= _RARE
+            if short.isascii() and short.isalpha() and (name or rare):
                 yield from ((first, last, c.name) for c in table.columns if short in words_of(c.name))
 
 

@@ -202,7 +202,7 @@ class Reader:
             stem = tuple(word for word in words_of(measure) if not word.isdigit())
             names = {words_of(c.name): c.name for c in self.q.table.columns}
             pair = [names.get((*stem, year), "") for year in named]
-            if all(pair):
+            if all(pair) and all(self.q.column(name).kind == "number" for name in pair):
                 years = frozenset(n for n, t in enumerate(self.q.tokens) if t.kind == "year")
                 kept = tuple(one for one in base.filters if not self.q.is_time(one.column))
                 query = replace(base, shape="change", measure=pair[0], other=pair[1], aggregate="sum", filters=kept)
@@ -309,13 +309,18 @@ class Reader:
         said = self.q.said.get(measure)
         called = said is not None and said.likely >= NAMED and said.coverage >= 1
         summed = measure and (self.measures.additive(measure) or called)
-        fixed = measure in {one.column for one in base.filters} or (measure and self.q.flag(measure))
+        fixed = (
+            said is None or said.tokens <= used | self.q.operators or measure in {one.column for one in base.filters}
+        )
+        fixed = fixed or self.q.flag(measure) is not None
         of_sum = "" if fixed or not summed else measure
-        unlikely = 0.4 * bool(of_sum and not self.measures.additive(of_sum))
+        each = lexicon().each_of.intersection(words_of(of_sum))
+        unlikely = 0.4 * bool(of_sum and (each or not self.measures.additive(of_sum)))
         of_sum = of_sum or ("" if measure else self.measures.carried)
         rest = tuple(one for one in base.filters if one is not within)
         query = replace(base, shape="share", measure=of_sum, filters=rest, within=(within,))
-        yield self.q.reading(query, used, "share", "count", "sum", assumes=unlikely)
+        done = ("share", "count", *(("sum",) if of_sum or said is None else ()))
+        yield self.q.reading(query, used, *done, assumes=unlikely)
 
     def _figures(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield one figure of all rows: how many, or what becomes of the values of a column."""
@@ -352,6 +357,7 @@ class Reader:
                 counted = self.measures.counted(summed) and not keyed
                 rather = 0.1 * keyed - 0.3 * (summed == self.measures.quantity() or counted)
                 of_rows = any(self.q.links.named.get(n, 0.0) >= 0.9 for n in self.q.counted_nouns)
+                of_rows = of_rows or self.measures.named_rows(used)
                 rather += of_rows and not counted and not self.measures.additive(summed)
                 query = replace(base, aggregate="sum", measure=summed)
                 yield self.q.reading(query, used, "count", "sum", "how_much", assumes=rather)
@@ -366,6 +372,7 @@ class Reader:
             if 1 < column.distinct < 0.9 * column.filled and (column.kind == "text" or self.q.has("distinct")):
                 unclear = 0.0 if self.q.has("distinct") else 0.2 + 0.3 * bool(self.q.links.named or filters)
                 unclear -= 0.3 * bool({*words_of(name)} & IDS)  # different orders have different numbers
+                unclear -= 0.4 * bool(self.q.said[name].tokens & self.q.counted_nouns)
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self.q.reading(query, used, "count", "distinct", assumes=unclear)
 

@@ -40,7 +40,7 @@ class Measures:
         """Whether rows are counted, and a column is called as one of them: the flight in flights.csv is its number."""
         counted = self.q.has("count", "share") or MANY.search(self.q.text) is not None
         rows = all(self.q.links.named.get(n, 0.0) >= 0.9 for n in self.q.said[name].tokens)
-        return counted and rows and not name.endswith("s") and not self.additive(name)
+        return counted and rows and not (name.endswith("s") or self.additive(name) or self.q.has("sum"))
 
     def default_measure(self) -> str:
         """Return the column of a table that has one figure alone, or one for all."""
@@ -112,17 +112,18 @@ class Measures:
             return True
         summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
         spoken = {form for token in self.q.tokens for form in token.forms}
-        if any(word in known or word + "s" in known for word in words):
+        if any(word in known or word + "s" in known for word in words) or bool(spoken & summed):
             return True
-        return not each and (bool(spoken & summed) or self._counts_things(name))
+        return not each and self._counts_things(name)
 
     def may_be_summed(self, name: str) -> bool:
         """Whether how many there are may be the sum of a column: one called by its name that has such numbers."""
         column, words = self.q.column(name), set(words_of(name))
         whole = column.whole and column.low >= 0 and column.high > 1 and not self.q.is_time(name)
-        called = whole and name in self.q.said and self.q.said[name].likely >= 1
+        called = whole and name in self.q.said and self.q.said[name].likely >= NAMED
         counts = called and not (self.q.is_key(name) or words & (RATES | lexicon().each_of))
-        return self.q.has("sum") or counts or self.additive(name) or self.counted(name)
+        summed = self.q.has("sum") or counts or self.additive(name) or self.counted(name)
+        return summed and not self.q.is_time(name)
 
     def _counts_things(self, name: str) -> bool:
         """Whether whole numbers are of things: the question asks for the most of them, or the name or unit says so."""

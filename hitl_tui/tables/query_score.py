@@ -13,7 +13,17 @@ from hitl_tui.tables.links import label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.spoken import AGGREGATES, LASTING, LIKELY, NAMED, PREDICATE, TABLE_NOUN, TOTALS, Reading, Spoken
+from hitl_tui.tables.spoken import (
+    AGGREGATES,
+    LASTING,
+    LIKELY,
+    NAMED,
+    NUMBER_OF,
+    TABLE_NOUN,
+    TOTALS,
+    Reading,
+    Spoken,
+)
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -93,7 +103,7 @@ class Mapped:
     def sure(self) -> bool:
         """Whether the query has what the question says."""
         clear = not self.named and self.score >= CLEAR and self.share >= EXPLAINED - 0.04
-        limits = self.strange >= _LIMITS and self.query.aggregate in ("sum", "average")
+        limits = self.strange >= _LIMITS and self.query.aggregate in ("sum", "average", "distinct")
         ignored = self.undone.intersection(("top", "bottom", "most_common"))
         return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
 
@@ -146,6 +156,8 @@ class Rating:
                 weights[n] = -says if likely >= NAMED and not self._partly(n) else -0.4 * says
             elif self._goes_with(n, reading.used):
                 weights[n] = -0.15 * says
+            elif n in self.q.describing:
+                weights[n] = -0.4 * says
             else:
                 counted = any(0 <= token.start - end <= 1 for _, end in self.q.operations.get("count", ()))
                 narrowed = reading.query.filters or reading.query.order  # of all rows, it may be what would limit them
@@ -169,7 +181,6 @@ class Rating:
         missing = reading.missing or (
             "measure" if reading.whole and unknown else "group" if self.groups.no_group else ""
         )
-        missing = missing or ("measure" if strange > PREDICATE and reading.query.aggregate == "distinct" else "")
         listed = reading.query.shape == "rows" and not reading.query.order and undone.intersection(AGGREGATES)
         several = reading.query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
         missing = missing or ("measure" if self._asks_twice or listed or several else "")
@@ -274,6 +285,7 @@ class Rating:
             and not (self.q.has("count") and self.q.is_rate(name))
             and name in names
             and self.q.in_money(name) == self.q.in_money(query.measure)
+            and not (NUMBER_OF.match(query.measure) and not NUMBER_OF.match(name))
         )
 
     def _rather_named(self, measure: str) -> bool:

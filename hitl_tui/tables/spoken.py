@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.links import Links, forms_of, label_of, links
@@ -142,7 +143,12 @@ class Spoken:
         self.operators = frozenset(
             n for n, token in enumerate(self.tokens) if any(_takes_up(token, start, end) for start, end in places)
         )
-        self.links: Links = links(self.tokens, table, self.operators, named=named, by_meaning=by_meaning)
+        glossed = frozenset(
+            n for n, (a, b) in enumerate(pairwise(self.tokens)) if self.text[a.end : b.start].strip() == "("
+        )
+        self.links: Links = links(
+            self.tokens, table, self.operators, named=named, by_meaning=by_meaning, glossed=glossed
+        )
         over = lexicon().over.search(self.text)
         spoken = [n for n, t in enumerate(self.tokens) if over and over.start() < t.end and t.start < over.end()]
         self.over = frozenset(n for n in spoken if 1.0 not in self.links.columns[n].values())
@@ -294,7 +300,8 @@ class Spoken:
             terms = (*token.forms, *(term for form in token.forms for term in lexicon().alike.get(form, ())))
             found = next((int(one[1]) for term in terms if (one := _ORDINAL.fullmatch(term))), 0)
             columns = [self.column(name) for name, rate in likely.items() if found and rate >= NAMED]
-            if any(c.kind == "number" and c.distinct <= _FEW_KINDS and c.low <= found <= c.high for c in columns):
+            few = _FEW_KINDS if token.text.isalpha() else 10 * _FEW_KINDS
+            if any(c.kind == "number" and c.distinct <= few and c.low <= found <= c.high for c in columns):
                 yield n, float(found)
 
     def _keep_counts(self) -> None:
@@ -382,7 +389,10 @@ class Spoken:
             best = max(best, float(len(word) > 5 and word in spoken))
             said += best
             free += not best and len(word) > 2 and word not in TOTALS
-        return said - 0.2 * free
+        linked = sum(
+            likely.get(name, 0.0) >= NAMED for n, likely in enumerate(self.links.columns) if not self.tokens[n].filler
+        )
+        return max(said, linked) - 0.2 * free
 
     def columns(self, kinds: Sequence[str], apart: frozenset[int], but: set[str], least: float) -> list[str]:
         """Return the columns of some kinds that words name which stand for nothing else, the likeliest first."""
@@ -410,6 +420,24 @@ class Spoken:
     def is_code(self, name: str) -> bool:
         """Whether a column numbers its rows, or what they are of: nobody asks for the highest code."""
         return self.table.numbers_rows(name) or bool(set(words_of(name)) & _CODES) or _CODE.search(name) is not None
+
+    @cached_property
+    def describing(self) -> frozenset[int]:
+        """The words before one for a table that say what it is of, where some of them are in its name."""
+        made: set[int] = set()
+        for n, token in enumerate(self.tokens):
+            run = [n]
+            while run[0] and self.text[self.tokens[run[0] - 1].end : self.tokens[run[0]].start] == " ":
+                if self.tokens[run[0] - 1].filler or self.tokens[run[0] - 1].kind != "word":
+                    break
+                run.insert(0, run[0] - 1)
+            if (
+                TABLE_NOUN.match(self.text[token.end :])
+                and not token.filler
+                and any(k in self.links.named for k in run)
+            ):
+                made.update(run)
+        return frozenset(made)
 
     @cached_property
     def lasting(self) -> bool:
@@ -527,7 +555,8 @@ class Spoken:
             for v in one.values
         }
         return any(
-            (one.op == "is" and self.unique(one.column)) or (one.op == "has" and called >= {*one.values})
+            (one.op == "is" and self.unique(one.column))
+            or (one.op == "has" and called >= {*one.values} and self.unique(one.column))
             for one in filters
         )
 
@@ -623,7 +652,8 @@ def _without_files(question: str, table: Table) -> str:
     ]
     parts += [word for word in before_table_noun(question) if word in words_of(stem)]
     for name in (table.file.path, table.file.path.split("/")[-1], table.stem, *parts):
-        at = question.casefold().find(name.casefold())
-        if at >= 0 and len(name) > 2:
-            return question[:at] + BLANK * len(name) + question[at + len(name) :]
+        said, bare = question.casefold(), re.escape(name.casefold())
+        found = re.search(rf"(?<![a-z]){bare}(?![a-z])", said) or re.search(bare, said)
+        if found and len(name) > 2:
+            return question[: found.start()] + BLANK * len(name) + question[found.end() :]
     return question

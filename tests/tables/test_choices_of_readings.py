@@ -30,6 +30,9 @@ PEOPLE = (
     '유권자,candidate,state,votes\n1,"BIDEN, JOSEPH",TEXAS,52\n2,"TRUMP, DONALD",TEXAS,58\n3,"BIDEN, JOSEPH",OHIO,26\n'
 )
 BLOOM = "location,flowering_date,days\n京都,2023-03-17,75\n京都,2022-03-24,82\n仙台,2023-03-26,84\n"
+SCHOOLS = "school,private,ptr,pupils\nHill,Yes,12.5,300\nDale,No,18,900\nMoor,Yes,11,200\nGlen,Yes,14,250\n"
+MEAT = "date,beef,veal,pork\n2001-01-01,10,4,20\n2001-02-01,11,4,9\n2002-01-01,30,4,20\n"
+RIDERS = "town,beer_servings,wine_servings,gpi\nAlm,0,10,900\nBad,5,20,700\nUlm,0,30,800\n"
 TUBE = "from,to,line\n1,2,Oak Line\n2,3,Oak Line\n3,4,Elm Line\n4,5,Ash Line\n"
 
 
@@ -113,3 +116,29 @@ def test_a_name_is_found_by_its_sound_with_what_was_counted(tmp_path: Path) -> N
 
 def test_what_is_counted_is_how_many_different_ones_there_are(tmp_path: Path) -> None:
     assert "**3**" in said(tmp_path, "지하철 연결 자료에 나오는 노선은 모두 몇 개야?", "ko", subway_edges=TUBE)
+
+
+def test_a_share_of_rows_is_no_share_of_a_sum_of_ratios(tmp_path: Path) -> None:
+    told = said(tmp_path, "What percentage of the schools in schools.csv are private?", "en", schools=SCHOOLS)
+    assert "**75%** (3 / 4" in told
+
+
+def test_which_of_the_columns_of_a_table_that_is_called_as_what_is_asked_for(tmp_path: Path) -> None:
+    told = said(tmp_path, "meat.csv: which meat was produced most in 2001?", "en", meat=MEAT)
+    assert told.startswith("pork: **29**"), told
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("riders.csv: how many towns drink no beer?", "**2**"),
+        ("riders.csv: which town has the highest gross personal income?", "Alm"),
+    ],
+)
+def test_none_of_something_and_first_letters_are_read(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, "en", riders=RIDERS)
+
+
+def test_a_name_that_no_row_has_is_no_column(tmp_path: Path) -> None:
+    (tmp_path / "riders.csv").write_text(RIDERS, encoding="utf-8")
+    assert ask("How much wine does Norway drink in riders.csv?", table_files(tmp_path)).result is None
