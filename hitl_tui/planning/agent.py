@@ -116,12 +116,7 @@ class PlanningAgent:
         self._agents, self._planner = other._agents, other._planner
 
     async def analyze_intent(self, query: str) -> Intent:
-        """Return what a query wants.
-
-        Raises:
-            BadInput: the query is empty or asks for nothing.
-            PlanError: everything it needs is disabled.
-        """
+        """Return what a query wants; see `create_execution_plan`."""
         return (await self.create_execution_plan(query)).intent
 
     async def create_execution_plan(self, query: str) -> Planned:
@@ -178,8 +173,7 @@ class PlanningAgent:
             taken: ids of TODOs that were removed meanwhile, so that none is used twice.
 
         Raises:
-            BadInput: it asks for nothing that is recognised, or for something impossible; `help` gives an example.
-            PlanError: it needs an agent that is disabled, or a command lacks a parameter.
+            BadInput, PlanError: it asks for nothing, or for what can't be planned; `help` gives an example.
         """
         with self._watched("revise", None):
             proposed = await self._planner().revise(text, CurrentPlan(query, todos, self.agents))

@@ -202,11 +202,9 @@ def _marks(
     """Return the names of steps in a sentence and the words for operations, in order."""
     revise = rules.revise
     actions = [
-        _Mark(match.span(), kind=action.kind, level=action.level, after=after)
+        _Mark(place, kind=action.kind, level=action.level, after=after)
         for action in rules.actions
-        for expression, after in ((action.before, False), (action.after, True))
-        if expression
-        for match in expression.finditer(sentence)
+        for place, after in action.found_in(sentence)
     ]
     kinds = [_Mark(m.span(), Named(need)) for need, e in rules.targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]

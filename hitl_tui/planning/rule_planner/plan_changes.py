@@ -119,8 +119,8 @@ class _Sentence:
         spans += [edit.place for edit in self.moved]
         spans += [e.place for e in self.edits if e.operation in RELATIONS and self.anchors(e)]
         if self.related or self.level:
-            cues = (e for a in rules.actions if a.level == self.level != "" for e in (a.before, a.after) if e)
-            spans += [match.span() for cue in cues for match in cue.finditer(text)]
+            cues = (action for action in rules.actions if action.level == self.level != "")
+            spans += [place for cue in cues for place, _ in cue.found_in(text)]
             text = blanked(text, spans)
             spans += [match.span() for match in rules.revise.around.finditer(text)]
         return blanked(text, spans)
@@ -210,10 +210,10 @@ class _Revision:
 
     def give_inputs(self, said: _Sentence) -> None:
         """Give the only step that is named and not begun the input that is said now."""
-        actions = [a for a in self.scene.rules.actions if a.kind == Operation.CHANGE and a.found_in(said.text)]
+        changes = (a for a in self.scene.rules.actions if a.kind == Operation.CHANGE)
+        spans = [place for action in changes for place, _ in action.found_in(said.text)]
         wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
-        if actions and not said.edits and len(self.scene.todos) == 1:
-            spans = [m.span() for a in actions for e in (a.before, a.after) if e for m in e.finditer(said.text)]
+        if spans and not said.edits and len(self.scene.todos) == 1:
             wanted = [((Named(everything=True),), blanked(said.text, spans).strip())]
         for steps, subject in wanted:
             if self._give(subject, [t for t in self.scene.named(steps) if t.status in IDLE]):

@@ -52,9 +52,10 @@ class Action(_Table):
     before: Expression | None = None
     after: Expression | None = None
 
-    def found_in(self, text: str) -> bool:
-        """Whether a text has the word."""
-        return any(e.search(text) for e in (self.before, self.after) if e is not None)
+    def found_in(self, text: str) -> list[tuple[tuple[int, int], bool]]:
+        """Return where a text has the word, and whether it stands after its target there."""
+        sides = ((self.before, False), (self.after, True))
+        return [(match.span(), after) for said, after in sides if said for match in said.finditer(text)]
 
 
 class StepRule(_Table):
@@ -73,21 +74,7 @@ class StepRule(_Table):
 
 
 class Rules(_Table):
-    """Everything the rule planner knows.
-
-    Args:
-        needs: what speaks for each need.
-        threshold: how far the score of a need must come before a step is planned for it.
-        says: how words say what they say, in any text.
-        follow: how a question goes on from the last one.
-        strategy: how a text says how steps run.
-        written: how it gives dates, files and the like.
-        kinds: kind of amount or of value, or role → words in the names of parameters that take it.
-        commands: how a text asks for what can be called.
-        targets: how it names the steps of a plan.
-        actions: what it wants of them.
-        revise: how else it changes a plan.
-    """
+    """Everything the rule planner knows: the tables of rules.toml, which says what each is for."""
 
     needs: Mapping[Need, tuple[Cue, ...]]
     threshold: Mapping[Need, float]
