@@ -281,7 +281,11 @@ class Filters:
             denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
             likely = self.q.links.columns[n].get(column.name, 0.0)
             alone = n not in self.q.operators or len(words_of(column.name)) == 1
-            named = (likely >= NAMED and alone) or (likely >= LIKELY and n in self.q.links.likely)
+            meant = n in self.q.links.likely and not {*lexicon().persons, *lexicon().rows}.intersection(token.forms)
+            named = (likely >= NAMED and alone) or (likely >= LIKELY and meant)
+            mine = self.q.said[column.name].coverage if column.name in self.q.said else 0.0
+            if any(self.q.said[other].coverage > mine for other in self.q.links.columns[n].keys() & self.q.said.keys()):
+                continue  # "concern flag" is no other flag
             if column.name in taken or (flag := self.q.flag(column.name)) is None:
                 continue
             made = replace(flag, op="not", said=token.text) if denied else self.negated(replace(flag, said=token.text))

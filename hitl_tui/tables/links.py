@@ -31,6 +31,8 @@ _NAME = 0.95
 """How much a word of two syllables says at least that may be a foreign name."""
 _STRANGE = 0.5
 """How much a longer word says at least that may be one."""
+_FEW_VALUES = 60
+"""Different values of a column that a value is known of by its beginning."""
 _RARE = 0.7
 """How much letters say at least that are no word, but the first ones of several."""
 _EACH = re.compile("(?:별로?|마다)[는은의]?$")
@@ -312,6 +314,8 @@ def _wholes(
     for term in terms:
         likes |= dict.fromkeys(known.alike.get(term, ()), term)
     found: dict[str, list[str]] = {}
+    if first == last:
+        found = {c: [letter] for c, letter in _coded({*terms, *likes}, made.table)}
     for near in dict.fromkeys([*terms, *likes]):
         for column, value in index.whole.get(key_of(near), ()):
             if column not in months:  # a code of Morocco is no March
@@ -323,8 +327,24 @@ def _wholes(
             if near in terms or column not in found:
                 found.setdefault(column, []).append(value)
     written = " ".join(token.text for token in said)  # of values that differ in their case, the one as it was written
+    if last > first and not found:  # "entire home" begins one value alone: entire home/apt
+        starts = [key for key in map(key_of, terms) if len(key) >= _COMPOUND]
+        few = {c.name for c in made.table.columns if c.distinct <= _FEW_VALUES}
+        begun = [w for key in index.whole if any(map(key.startswith, starts)) for w in index.whole[key] if w[0] in few]
+        found = {column: [value] for column, value in begun} if len(begun) == 1 else {}
     kept = {column: [written] if written in values else dict.fromkeys(values) for column, values in found.items()}
     return [ValueLink(first, last, column, tuple(values), True) for column, values in kept.items()]
+
+
+def _coded(terms: set[str], table: Table) -> Iterator[tuple[str, str]]:
+    """Yield the columns of single letters, and which of them stands for a word: F for women, W for what was won."""
+    for column in table.columns:
+        letters = {value.casefold(): value for value in column.values if len(value) == 1 and value.isalpha()}
+        if not 1 < len(letters) == column.distinct <= 3:
+            continue
+        for codes in lexicon().codes:
+            if letters.keys() <= codes.keys():
+                yield from ((column.name, letters[one]) for one in letters if codes[one] in terms)
 
 
 def _exactly(

@@ -363,13 +363,17 @@ class Reader:
                 yield self.q.reading(query, used, "count", "sum", "how_much", assumes=rather)
         for name in self.q.columns(("text", "number", "date"), used, taken, LIKELY)[:CHOICES]:
             column = self.q.column(name)
-            if flag := self.q.flag(name):
+            if (flag := self.q.flag(name)) and self.q.said[name].tokens - self.q.links.guessed.keys():
                 flag = self.filters.negated(replace(flag, said=self.q.tokens[min(self.q.said[name].tokens)].text))
                 yield self.q.reading(replace(base, aggregate="count", filters=(*filters, flag)), used, "count")
             elif column.filled < self.q.table.rows and not filters and self._named_in_words(name):
                 full = Filter(name, "full", (), name)
                 yield self.q.reading(replace(base, aggregate="count", filters=(full,)), used, "count")
-            if 1 < column.distinct < 0.9 * column.filled and (column.kind == "text" or self.q.has("distinct")):
+            if (
+                not flag
+                and 1 < column.distinct < 0.9 * column.filled
+                and (column.kind == "text" or self.q.has("distinct"))
+            ):
                 unclear = 0.0 if self.q.has("distinct") else 0.2 + 0.3 * bool(self.q.links.named or filters)
                 unclear -= 0.3 * bool({*words_of(name)} & IDS)  # different orders have different numbers
                 unclear -= 0.4 * bool(self.q.said[name].tokens & self.q.counted_nouns)

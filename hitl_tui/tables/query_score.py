@@ -103,7 +103,8 @@ class Mapped:
     def sure(self) -> bool:
         """Whether the query has what the question says."""
         clear = not self.named and self.score >= CLEAR and self.share >= EXPLAINED - 0.04
-        limits = self.strange >= _LIMITS and self.query.aggregate in ("sum", "average", "distinct")
+        numbers = any(re.search(r"\d", word) for word in self.unknown)
+        limits = self.strange >= _LIMITS and (numbers or self.query.aggregate in ("sum", "average", "distinct"))
         ignored = self.undone.intersection(("top", "bottom", "most_common"))
         return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
 
@@ -202,6 +203,7 @@ class Rating:
             )
         if reading.query.measure in self.q.said:
             explained += 0.1 * min(3.0, self.q.said[reading.query.measure].coverage)
+            explained += 0.3 * self._is_of_filters(reading.query)
             explained += 0.3 * (self.q.in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
         score = (5.0 if self.q.named else 0.0) + explained - 1.2 * left - reading.assumes
         score += 0.3 * bool(self.q.kinds_of(reading.query.measure))
@@ -276,7 +278,7 @@ class Rating:
         both = mine.tokens.union(*(self.q.said[n].tokens for n in query.names & {query.other} & self.q.said.keys()))
         if any(one & both and one - both and both - one for one in others):
             return True  # "home and away goals"
-        if mine.likely >= 1 and mine.coverage >= 1:
+        if (mine.likely >= 1 and mine.coverage >= 1) or self._is_of_filters(query):
             return False
         return any(
             (one.tokens, one.likely) == (mine.tokens, mine.likely) and abs(one.coverage - mine.coverage) < 0.05
@@ -298,6 +300,11 @@ class Rating:
             for one in self.q.figures()
             if one.name in self.q.said
         )
+
+    def _is_of_filters(self, query: TableQuery) -> bool:
+        """Whether a figure is called after what rows are chosen by: `candidatevotes`, where a candidate is named."""
+        named = {word for one in query.filters for word in words_of(one.column)}
+        return not named.isdisjoint(words_of(query.measure)) and query.measure not in {f.column for f in query.filters}
 
     def _asks_for_money(self, filters: Sequence[Filter]) -> bool:
         """Whether "how much" stands alone: "how much bread" doesn't ask for an amount of money."""

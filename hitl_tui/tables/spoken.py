@@ -82,7 +82,7 @@ _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _FEW_KINDS = 31
 """Different numbers of a column at most that an ordinal is one of."""
 _CODE = re.compile("번호|코드")
-_CODES = frozenset(("uuid", "code", "fips", "zip", "zipcode"))
+_CODES = frozenset(("id", "uuid", "code", "fips", "zip", "zipcode"))
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
 
@@ -370,7 +370,8 @@ class Spoken:
         token = self.tokens[n]
         shares = [span for name in ("share", "rate") for span in self.operations.get(name, ())]
         asks = any(token.start < end and start < token.end for start, end in shares)
-        return bool(lexicon().loosely.get(token.forms[-1])) or (asks and likely >= NAMED)
+        counted = token.forms[-1].startswith("몇") and likely >= NAMED
+        return counted or bool(lexicon().loosely.get(token.forms[-1])) or (asks and likely >= NAMED)
 
     def _coverage(self, name: str) -> float:
         """Return how many words of the question a column's name takes up, less for words of it nobody said."""

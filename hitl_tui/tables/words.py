@@ -24,12 +24,15 @@ _MONTH = (
     "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|(?-i:May)|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     "|nov(?:ember)?|dec(?:ember)?"
 )
+_SEASON = "|".join(f"{year}[-/–]{(year + 1) % 100:02d}" for year in (*range(1900, 2000), *range(2012, 2100)))
+"""Two years in a row, where the second can't be a month."""
 _TOKEN = re.compile(
     r"(?P<relative>\b(?:this|last|next)\s(?:year|month)\b|올해|금년|작년|지난해|내년|이번\s?달|이달|지난\s?달|다음\s?달)"
     r"|(?P<day>(?:19|20)\d\d(?:[-./]\d{1,2}[-./]\d{1,2}(?!\d)|년\s?\d{1,2}월\s?\d{1,2}일))"
     r"|(?P<date>(?:1[0-2]|0?[1-9])월\s?\d{1,2}일"
     rf"|\b(?:{_MONTH})\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s(?:19|20)\d\d\b)?(?![.:,]\d)"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})\b(?:,?\s(?:19|20)\d\d\b)?)"
+    rf"|(?P<season>(?<!\d)(?:{_SEASON})(?![\d-]))"
     r"|(?P<decade>\d{3}0(?:s\b|년대))"
     r"|(?P<ordinal>\d+(?:st|nd|rd|th)\b|\d+등[석실]?)"
     r"|(?P<month>(?<!\d)(?:1[0-2]|[1-9])월)"
@@ -96,6 +99,7 @@ class Lexicon:
         persons: words of columns that say who.
         letters: Latin letters of initials, vowels and finals of Hangul.
         places: names of countries and cities, three letters and more.
+        codes: letters that stand for words in a column that has no other values.
         pairs: what asks for a figure of two columns, and the words of the names of the two.
     """
 
@@ -127,6 +131,7 @@ class Lexicon:
     persons: frozenset[str]
     letters: tuple[tuple[str, ...], ...]
     places: frozenset[str]
+    codes: Sequence[Mapping[str, str]]
     pairs: Mapping[str, tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]]
 
 
@@ -182,6 +187,7 @@ def lexicon() -> Lexicon:
         each_of=frozenset(given["money"]["each"].split()),
         months={name: n for n, names in enumerate(given["months"]["names"], start=1) for name in names.split()},
         places=frozenset(places),
+        codes=tuple(given["codes"].values()),
         pairs={
             name: (asked, tuple(given["pairs"][name]["more"].split()), tuple(given["pairs"][name]["less"].split()))
             for name, asked in _expressions(given["pairs"]).items()
@@ -302,6 +308,8 @@ def _token(match: re.Match[str]) -> Token:
         return Token(said, start, end, ("{:04d}-{:02d}-{:02d}".format(*parts[:3]),), None, "", "day")
     if match["date"] and (day := _day(said)):
         return Token(said, start, end, (day, said.lower()), None, "", "day")
+    if match["season"]:
+        return Token(said, start, end, (said,))
     if match["decade"]:
         return Token(said, start, end, (said.lower(),), float(said[:4]), "", "decade")
     if match["month"]:

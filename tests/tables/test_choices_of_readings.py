@@ -33,6 +33,10 @@ BLOOM = "location,flowering_date,days\n京都,2023-03-17,75\n京都,2022-03-24,8
 SCHOOLS = "school,private,ptr,pupils\nHill,Yes,12.5,300\nDale,No,18,900\nMoor,Yes,11,200\nGlen,Yes,14,250\n"
 MEAT = "date,beef,veal,pork\n2001-01-01,10,4,20\n2001-02-01,11,4,9\n2002-01-01,30,4,20\n"
 RIDERS = "town,beer_servings,wine_servings,gpi\nAlm,0,10,900\nBad,5,20,700\nUlm,0,30,800\n"
+MATCHES = (
+    "squad,season,wl,gender,goals,kind of room\nOwls,2023-24,W,F,3,Entire home/apt\nOwls,2024-25,W,M,1,Shared room\n"
+)
+MATCHES += "Owls,2023-24,L,F,0,Entire home/apt\nJays,2024-25,W,F,2,Shared room\nJays,2024-25,L,M,1,Entire home/apt\n"
 TUBE = "from,to,line\n1,2,Oak Line\n2,3,Oak Line\n3,4,Elm Line\n4,5,Ash Line\n"
 
 
@@ -142,3 +146,18 @@ def test_none_of_something_and_first_letters_are_read(tmp_path: Path, question: 
 def test_a_name_that_no_row_has_is_no_column(tmp_path: Path) -> None:
     (tmp_path / "riders.csv").write_text(RIDERS, encoding="utf-8")
     assert ask("How much wine does Norway drink in riders.csv?", table_files(tmp_path)).result is None
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("matches.csv: how many matches did the Owls win?", "**2** (squad = Owls, wl = W)"),
+        ("matches.csv: how many goals did women score?", "**5** (gender = F)"),
+        ("matches.csv: how many goals were scored in 2024-25?", "**4** (season = 2024-25)"),
+        ("matches.csv: how many entire homes are there?", "**3** (kind of room = Entire home/apt)"),
+    ],
+)
+def test_values_are_found_by_letters_that_stand_for_words_and_by_their_beginning(
+    tmp_path: Path, question: str, expected: str
+) -> None:
+    assert expected in said(tmp_path, question, "en", matches=MATCHES)
