@@ -395,7 +395,7 @@ def _warnings(question: Question) -> Iterable[Row]:
     if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":
         status = str(about["ran_before"].get("status", ""))
         said = (
-            _("exactly this, before you went back ({status}); its effects stay. Doing it again is asked about next.")
+            _("exactly this, before you went back ({status}); what it did stays. Doing it again is asked about next.")
             if status == Status.COMPLETED
             else _("exactly this, before you went back ({status}); what it had done by then stays.")
         )
