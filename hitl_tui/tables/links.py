@@ -201,7 +201,7 @@ def links(
     strange = {n: token for n, token in strange.items() if not (n in glossed and n + 1 in found)}
     names = {n for n, token in strange.items() if token.start and token.text[0].isupper()}
     parts = {n for n in names if {n - 1, n + 1} & names}  # of a name of two words, none means anything alone
-    mean = {n: t for n, t in strange.items() if not is_past(t.text) and n not in parts} if by_meaning else {}
+    mean = {n: token for n, token in strange.items() if _noun(token) and n not in parts} if by_meaning else {}
     meant = meanings(mean, table) if mean else {}
     made.related = {n: _related(some) for n, some in meant.items()}
     for n, token in strange.items():
@@ -334,6 +334,12 @@ def _wholes(
         found = {column: [value] for column, value in begun} if len(begun) == 1 else {}
     kept = {column: [written] if written in values else dict.fromkeys(values) for column, values in found.items()}
     return [ValueLink(first, last, column, tuple(values), True) for column, values in kept.items()]
+
+
+def _noun(token: Token) -> bool:
+    """Whether a word is no verb of the past, or one that is made of a noun: `승진했어`."""
+    bare = token.forms[-1]
+    return not is_past(token.text) or (len(bare) > 1 and token.text.startswith(bare) and not is_past(bare))
 
 
 def _coded(terms: set[str], table: Table) -> Iterator[tuple[str, str]]:

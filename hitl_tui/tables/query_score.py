@@ -125,6 +125,7 @@ class Rating:
         assumed: list[str] = []
         own = False
         whole = {n for one in self.q.links.values if one.whole for n in range(one.first, one.last + 1)}
+        again = {form for n in reading.used for form in self.q.tokens[n].forms if len(form) > 1}
         for n, token in enumerate(self.q.tokens):
             likely = max(self.q.links.columns[n].values(), default=0.0)
             says = self.q.weight(n)
@@ -153,19 +154,21 @@ class Rating:
             elif set(token.forms) & lexicon().places and not self._has_places:
                 assumed.append(token.text)
                 weights[n] = -0.3
+            elif n in self.q.describing:
+                weights[n] = -0.3 * says
             elif likely >= LIKELY and not (n in self.q.links.guessed and token.text[0].isupper()):
                 weights[n] = -says if likely >= NAMED and not self._partly(n) else -0.4 * says
             elif self._goes_with(n, reading.used):
                 weights[n] = -0.15 * says
-            elif n in self.q.describing:
-                weights[n] = -0.4 * says
+            elif not again.isdisjoint(token.forms):
+                continue  # it was said before: `승진`, `승진했어`
             else:
-                counted = any(0 <= token.start - end <= 1 for _, end in self.q.operations.get("count", ()))
+                counted = n in self.q.counted_nouns and not self.q.korean
                 narrowed = reading.query.filters or reading.query.order  # of all rows, it may be what would limit them
                 if narrowed and not counted and not token.text[0].isupper():
                     says *= 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
                 unknown.append(token.text.strip())
-                strange = max(strange, says)
+                strange = max(strange, 0.0 if counted and reading.query.measure else says)
                 asked = self.q.is_asked_for(n) and bool(reading.query.order) and self._tells(reading.query)
                 weights[n] = -0.5 * says if counted or asked else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)

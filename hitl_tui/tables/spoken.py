@@ -79,6 +79,11 @@ _AFTERWORD = re.compile(r"(?<=\?)\s+(?:\S+\s+){0,5}\S+[.!]?\s*$")
 NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=[A-Z]))", re.I)
 """How names of columns begin that hold how many of something there are."""
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_DATA = re.compile(
+    r"\s?(?:\S{0,14}\s)?(?:엑셀|파일|시트|데이터|자료|표에서|(?:data|dataset|spreadsheet|workbook)(?![a-z]))", re.I
+)
+_BESIDE = 3
+"""Letters from a word to the name of a file that it describes."""
 _FEW_KINDS = 31
 """Different numbers of a column at most that an ordinal is one of."""
 _CODE = re.compile("번호|코드")
@@ -424,19 +429,18 @@ class Spoken:
 
     @cached_property
     def describing(self) -> frozenset[int]:
-        """The words before one for a table that say what it is of, where some of them are in its name."""
+        """The words before one for a table that say what it is of, where it is called as some of them."""
         made: set[int] = set()
         for n, token in enumerate(self.tokens):
             run = [n]
             while run[0] and self.text[self.tokens[run[0] - 1].end : self.tokens[run[0]].start] == " ":
-                if self.tokens[run[0] - 1].filler or self.tokens[run[0] - 1].kind != "word":
+                before = self.tokens[run[0] - 1]
+                if before.filler or before.kind != "word" or (self.korean and before.forms[-1] != before.text):
                     break
                 run.insert(0, run[0] - 1)
-            if (
-                TABLE_NOUN.match(self.text[token.end :])
-                and not token.filler
-                and any(k in self.links.named for k in run)
-            ):
+            called = BLANK in self.text[token.end : token.end + _BESIDE]
+            called = called or any(k in self.links.named or self.links.columns[k] for k in run)
+            if called and not token.filler and _DATA.match(self.text[token.end :]):
                 made.update(run)
         return frozenset(made)
 
@@ -544,7 +548,11 @@ class Spoken:
         spans = self.operations.get("count", ())
         if self.korean:
             return frozenset(max((n for n, t in said if t.end <= start), default=-1) for start, _ in spans) - {-1}
-        return frozenset(n for n, t in said if any(0 <= t.start - end <= 1 for _, end in spans))
+        nouns = {n for n, t in said if any(0 <= t.start - end <= 1 for _, end in spans)}
+        for n, token in said:  # of bike rentals, both are
+            if n - 1 in nouns and n - 1 in self.links.named and token.start - self.tokens[n - 1].end == 1:
+                nouns.add(n)
+        return frozenset(nouns)
 
     def keyed(self, filters: Sequence[Filter]) -> bool:
         """Whether filters name one row: a value that no other row has, or a word of what few rows are called."""

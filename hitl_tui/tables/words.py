@@ -45,6 +45,7 @@ _TOKEN = re.compile(
 )
 _WORD = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+|{_LETTERS}")
 _NAMED_MONTH = re.compile(r"(?<!\d)(1[0-2]|0?[1-9])월|(?<!\d)20\d\d[-_. ]?(1[0-2]|0[1-9])(?!\d)")
+_INITIALS = re.compile("[b-df-hj-np-tv-z]{3}")
 _DENIED_NOUN = re.compile("미(납|입금|결제|지급|정산|완료|제출|반납|수금)")
 SOUND = 80.0
 """How much alike, of 100, a Korean word and a name have to sound."""
@@ -507,6 +508,8 @@ def likeness(form: str, word: str) -> float:
     terms = (singular, *known.alike.get(form, ()))
     if len(word) >= 7 and any(term.isascii() and len(term) > 4 and word.endswith(term) for term in terms):
         return 0.75
+    if len(word) <= 6 and any(_INITIALS.fullmatch(term) and word.endswith(term) for term in terms):
+        return 0.75  # pcgdp is a GDP
     if word in known.loosely.get(form, ()) or word in known.loosely.get(singular, ()):
         return 0.5
     return 0.0
