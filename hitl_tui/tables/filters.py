@@ -13,7 +13,7 @@ from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
-from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, Spoken
+from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, QuestionInTable
 from hitl_tui.tables.words import (
     Token,
     key_of,
@@ -39,7 +39,7 @@ _NO_SIGN = ("not", "between")
 class Filters:
     """The filters that a question may mean."""
 
-    def __init__(self, q: Spoken, measures: Measures) -> None:
+    def __init__(self, q: QuestionInTable, measures: Measures) -> None:
         self.q = q
         self.measures = measures
 

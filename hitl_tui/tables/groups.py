@@ -12,7 +12,7 @@ from hitl_tui.tables.links import NAMES, label_of
 from hitl_tui.tables.measures import MANY, Measures
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, Reading, Spoken
+from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, QuestionInTable, Reading
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -41,7 +41,7 @@ _COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
 class Groups:
     """The groups and superlatives of one question."""
 
-    def __init__(self, q: Spoken, measures: Measures) -> None:
+    def __init__(self, q: QuestionInTable, measures: Measures) -> None:
         self.q = q
         self.measures = measures
 

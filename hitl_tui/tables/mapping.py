@@ -19,7 +19,7 @@ from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
-from hitl_tui.tables.spoken import IDS, LIKELY, LOOSE, NAMED, Reading, Spoken
+from hitl_tui.tables.spoken import IDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
 from hitl_tui.tables.words import (
     is_question_word,
     lexicon,
@@ -48,7 +48,7 @@ class Reader:
     """Reads one question for one table."""
 
     def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
-        self.q = Spoken(question, table, named, by_meaning=by_meaning)
+        self.q = QuestionInTable(question, table, named, by_meaning=by_meaning)
         self.measures = Measures(self.q)
         self.filters = Filters(self.q, self.measures)
         self.groups = Groups(self.q, self.measures)

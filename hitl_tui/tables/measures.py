@@ -9,7 +9,7 @@ from math import prod
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.profile import UNITS_OF_TIME
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.tables.spoken import LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, Spoken
+from hitl_tui.tables.spoken import LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, QuestionInTable
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -33,7 +33,7 @@ _COUNTED_IN = frozenset(
 class Measures:
     """The figures of one question."""
 
-    def __init__(self, q: Spoken) -> None:
+    def __init__(self, q: QuestionInTable) -> None:
         self.q = q
 
     def are_rows(self, name: str) -> bool:

@@ -21,8 +21,8 @@ from hitl_tui.tables.spoken import (
     NUMBER_OF,
     TABLE_NOUN,
     TOTALS,
+    QuestionInTable,
     Reading,
-    Spoken,
 )
 from hitl_tui.tables.words import (
     key_of,
@@ -112,7 +112,7 @@ class Mapped:
 class Rating:
     """Rates the readings of one question."""
 
-    def __init__(self, q: Spoken, measures: Measures, groups: Groups) -> None:
+    def __init__(self, q: QuestionInTable, measures: Measures, groups: Groups) -> None:
         self.q = q
         self.measures = measures
         self.groups = groups

@@ -116,7 +116,7 @@ class Reading:
     beside: TableQuery | None = None
 
 
-class Spoken:
+class QuestionInTable:
     """What a question says in one table."""
 
     def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
