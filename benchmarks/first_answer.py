@@ -1,9 +1,10 @@
-"""Time to the first answer on a folder, to a later one, and of a command to a session that another process owns."""
+"""Time to the first answer on a folder, of text or of tables, to a later one, and of a command to another process."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import csv
 import os
 import random
 import resource
@@ -62,6 +63,23 @@ def make(root: Path, files: int) -> None:
                 for n in range(40)
             ]
             (folder / f"module{number}.py").write_text(f'"""Module {number}."""\n\n' + "\n\n".join(parts))
+
+
+def make_tables(root: Path, tables: int) -> None:
+    """Write tables of 500 rows: days, texts of a few and of many kinds, amounts and numbers."""
+    drawn = random.Random(1)
+    root.mkdir(parents=True)
+    for number in range(tables):
+        word = _WORDS[number % len(_WORDS)]
+        rows = [[*f"day,{word}_kind,name,pieces,weight,price,paid,late".split(","), *(f"a{n}" for n in range(4))]]
+        for n in range(500):
+            told = [f"{2015 + n % 10}-{1 + n % 12:02d}-{1 + n % 28:02d}", drawn.choice(_WORDS), f"{word} {n}"]
+            figures = [str(drawn.randrange(90)), f"{drawn.uniform(1, 900):.2f}", f"{drawn.randrange(9_000):,}"]
+            rows.append(
+                [*told, *figures, *drawn.choices(("yes", "no"), k=2), *map(str, drawn.choices(range(999), k=4))]
+            )
+        with (root / f"{word}_{number}.csv").open("w", newline="") as opened:
+            csv.writer(opened).writerows(rows)
 
 
 def read_all(folder: Path) -> None:
@@ -145,10 +163,42 @@ async def measure(folder: Path, root: Path, rounds: int) -> None:
     )
 
 
+async def measure_tables(folder: Path, root: Path, rounds: int) -> None:
+    """Measure questions to the tables of a folder, from the question to the answer, and print them."""
+    read, looked, first, unprepared, later = [], [], [], [], []
+    tables = await asyncio.to_thread(lambda: sorted(folder.iterdir()))
+    async with SessionRegistry.open(root, {}) as registry:
+
+        async def answered(question: str) -> Took:
+            return await timed(lambda: ask(registry, folder, question))
+
+        for number in range(rounds):
+            read.append(await timed(lambda: asyncio.to_thread(read_all, folder)))
+            for kept in (unprepared, first):
+                for table in tables:
+                    os.utime(table)  # what is known of it from before isn't believed
+                if kept is first:
+                    looked.append(await timed(lambda: registry.prepare(folder, lambda _: None)))
+                kept.append(await answered("What is the average price of the court cases?"))
+            later.append(await answered(f"average price in {tables[number].name}"))
+    common.show(
+        f"{len(tables):,} tables of 500 rows (seconds)",
+        ["", "rounds", "wall", "CPU", "ratio", "target"],
+        [
+            row("read: list | xargs cat", read, ""),
+            row("look at them ahead, while nobody waits", looked, "", read),
+            row("question to first answer, looked at ahead", first, "", read),
+            row("question to first answer, not looked at", unprepared, "", read),
+            row("question to a later answer", later, f"{LATER:.0f} s", read),
+        ],
+    )
+
+
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--files", type=int, nargs="*", default=[2_000, 20_001], help="files of the folders made")
+    parser.add_argument("--tables", type=int, nargs="*", default=[80], help="tables of the folders made")
     parser.add_argument("--folder", type=Path, nargs="*", default=[], help="folders of yours, only read")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--data", type=Path, help="folder on the disk to measure; a temporary one is made in it")
@@ -161,6 +211,9 @@ def main() -> None:
             make(folders[-1], files)
         for folder in folders:
             asyncio.run(measure(folder, root / f"of-{folder.name}", given.rounds))
+        for tables in given.tables:
+            make_tables(root / f"tables{tables}", tables)
+            asyncio.run(measure_tables(root / f"tables{tables}", root / f"of-tables{tables}", given.rounds))
 
 
 if __name__ == "__main__":

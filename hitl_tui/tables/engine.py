@@ -189,6 +189,11 @@ class Engine:
             except TableError:
                 self._fill(view, _text_rows(file))
 
+    def unload(self, view: str) -> None:
+        """Forget what was loaded."""
+        kinds = self.ask(f"SELECT table_type FROM information_schema.tables WHERE table_name = {text(view)}").rows
+        self.ask(f"DROP {'VIEW' if kinds == (('VIEW',),) else 'TABLE'} {quote(view)}")
+
     def _fill(self, view: str, rows: Iterator[Sequence[str]]) -> None:
         """Make a table of texts of rows, the first of them the names."""
         names = _names(next(rows, ()))
@@ -219,7 +224,7 @@ def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Eng
         paths = ", ".join(text(str(file.absolute)) for file in files)
         connection.execute(f"SET allowed_paths = [{paths}]")
         # Some writers of Parquet store wrong minima and maxima; a filter that is pushed down believes them.
-        connection.execute("SET disabled_optimizers = 'filter_pushdown,statistics_propagation'")
+        connection.execute("SET disabled_optimizers = 'filter_pushdown,statistics_propagation,in_clause'")
         connection.execute("SET preserve_insertion_order = true")
         connection.execute("SET temp_directory = ''")
         connection.execute("SET enable_external_access = false")

@@ -41,6 +41,7 @@ SOURCE = "{source}"
 """Stands in a table's SQL for the view of its cells as they are."""
 _LINK = re.compile(r"https?://")
 UNITS_OF_TIME = ("s", "min", "h")
+_NULL = ", ".join(map(text, NULLS))
 _SIGNS = ("₩", "$", "€", "£", "원")
 _LIST = re.compile(r"(?:VARCHAR|[A-Z]*INT|INTEGER|DOUBLE|FLOAT|BOOLEAN)\[\]")
 """Kinds of lists that are one text: their values with commas."""
@@ -62,8 +63,7 @@ _AFTERNOON = re.compile(r"1[3-9]|2\d")
 _NUMBERING = frozenset(("id", "idx", "index", "no", "nr", "number"))
 _NUMBERED = ("번호", "순번", "일련번호")
 """How the names of columns end that number rows."""
-_cache: OrderedDict[tuple[str, int, int], tuple[Table, ...]] = OrderedDict()
-_failed: dict[tuple[str, int, int], str] = {}
+_cache: OrderedDict[tuple[str, int, int], tuple[Table, ...] | str] = OrderedDict()
 _lock = threading.Lock()
 _AT_ONCE = 32
 """Columns that are looked at in one query."""
@@ -206,31 +206,45 @@ class Profiles:
     unread: tuple[tuple[str, str], ...] = ()
 
 
-def profiles(files: Sequence[TableFile]) -> Profiles:
-    """Return what is known of the tables of files; a file is read again only when it changed."""
-    until = time.monotonic() + PROFILE_SECONDS
-    with _lock:
-        known = {file.path: _cache[_key(file)] for file in files if _key(file) in _cache}
-        unread = [(file.path, _failed[_key(file)]) for file in files if _key(file) in _failed]
-    failed = dict(unread)
-    new = [file for file in files if file.path not in known and file.path not in failed]
-    if new:
+def profiles(files: Sequence[TableFile], seconds: float = PROFILE_SECONDS) -> Profiles:
+    """Return what is known of the tables of files; a file is read again only when it changed.
+
+    Args:
+        files: the files.
+        seconds: after so long no other file is read.
+    """
+    until = time.monotonic() + seconds
+    late: dict[str, str] = {}
+    if new := [file for file in files if _known(file) is None]:
         with engine(new, PROFILE_SECONDS) as opened:
             for n, file in enumerate(new):
                 if time.monotonic() > until:
-                    unread.append((file.path, Message("There was no time to read {}.", file.path)))
-                    continue
-                try:
-                    known[file.path] = _tables(opened, f"file{n}", file)
-                except TableError as error:
-                    unread.append((file.path, str(error)))
-                    failed[file.path] = str(error)
-        with _lock:
-            _failed.update({_key(file): failed[file.path] for file in new if file.path in failed})
-            _cache.update({_key(file): known[file.path] for file in new if file.path in known})
-            while len(_cache) > _CACHED:
-                _cache.popitem(last=False)
-    return Profiles(tuple(table for file in files for table in known.get(file.path, ())), tuple(unread))
+                    late[file.path] = Message("There was no time to read {}.", file.path)
+                elif _known(file) is None:  # what looks at them ahead may have got there meanwhile
+                    _keep(file, _look_at(opened, f"file{n}", file))
+    known = {file.path: late.get(file.path) or _known(file) or () for file in files}
+    tables = tuple(table for found in known.values() if not isinstance(found, str) for table in found)
+    return Profiles(tables, tuple((path, why) for path, why in known.items() if isinstance(why, str)))
+
+
+def _known(file: TableFile) -> tuple[Table, ...] | str | None:
+    """Return the tables of a file, or why it can't be read; None where nobody looked at it as it is now."""
+    with _lock:
+        return _cache.get(_key(file))
+
+
+def _keep(file: TableFile, found: tuple[Table, ...] | str) -> None:
+    with _lock:
+        _cache[_key(file)] = found
+        while len(_cache) > _CACHED:
+            _cache.popitem(last=False)
+
+
+def _look_at(opened: Engine, view: str, file: TableFile) -> tuple[Table, ...] | str:
+    try:
+        return _tables(opened, view, file)
+    except TableError as error:
+        return str(error)
 
 
 def _key(file: TableFile) -> tuple[str, int, int]:
@@ -267,15 +281,14 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     probed = _probed(opened, view, raw, year)
     kinds = [_kind(kind, probe) for (_, kind), probe in zip(raw, probed, strict=True)]
     names = _clean_names([name for name, _ in raw])
-    cells = [
-        f"{_cleaned(old, kind, made, year, probe)} AS {quote(new)}"
-        for (old, kind), made, new, probe in zip(raw, kinds, names, probed, strict=True)
-        if made != "other"
-    ]
-    sql = f"SELECT {', '.join(cells) or '1 AS nothing'} FROM {{source}}"
+    known = [one for one in zip(raw, kinds, names, probed, strict=True) if one[1] != "other"]
+    bare = [f"{_bare(old, kind)} AS {quote(old)}" for (old, kind), *_ in known]
+    cells = [f"{_cleaned(old, kind, made, year, probe)} AS {quote(new)}" for (old, kind), made, new, probe in known]
+    cleared = f"SELECT {', '.join(bare) or '1 AS nothing'} FROM {SOURCE}"
     texts = [(name, made) for (name, kind), made in zip(raw, kinds, strict=True) if kind == "VARCHAR"]
     if totals := _totals(opened, view, texts):
-        sql += f" WHERE NOT ({totals})"
+        cleared += f" WHERE NOT ({totals})"
+    sql = f"SELECT {', '.join(cells) or '*'} FROM ({cleared})"
     small = file.size < SMALL
     made = "TEMP TABLE" if small else "TEMP VIEW"
     cleaned = quote(f"{view}_cleaned")
@@ -296,6 +309,7 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     columns = [replace(one, unit="s") if one.kind == "number" and one.name in long else one for one in columns]
     columns += [Column(name, kind, 0, 0) for name, kind in zip(names, kinds, strict=True) if kind == "other"]
     opened.ask(f"DROP {made.removeprefix('TEMP ')} {cleaned}")
+    opened.unload(view)
     pairs = pairs_of(columns)
     if pairs:
         sql = f"SELECT *, {', '.join(f'{pair.sql()} AS {quote(pair.column.name)}' for pair in pairs)} FROM ({sql})"
@@ -374,9 +388,15 @@ def _clean_names(names: Sequence[str]) -> list[str]:
 
 
 def _bare(name: str, kind: str) -> str:
-    nulls = ", ".join(map(text, (*NULLS, name)))  # a header may stand above a second part of a sheet, too
-    bare = f"trim({quote(name)}, ' \"')"
-    return f"CASE WHEN {bare} IN ({nulls}) THEN NULL ELSE {bare} END" if kind == "VARCHAR" else quote(name)
+    """Return a cell without what stands for nothing: a header may stand above a second part of a sheet, too."""
+    bare = _trimmed(quote(name))
+    return (
+        f"CASE WHEN {bare} IN ({_NULL}, {text(name)}) THEN NULL ELSE {bare} END" if kind == "VARCHAR" else quote(name)
+    )
+
+
+def _trimmed(cell: str) -> str:
+    return f"trim({cell}, ' \"')"
 
 
 def _number(cell: str, *, lasts: bool = False, comma: bool = False) -> str:
@@ -435,14 +455,13 @@ class Probe:
 
 def _probed(opened: Engine, view: str, raw: Sequence[tuple[str, str]], year: int) -> list[Probe]:
     """Return what the first cells of each column read as: each different cell is looked at once."""
-    texts = {f"c{n}": name for n, (name, kind) in enumerate(raw) if kind == "VARCHAR"}
+    texts = [name for name, kind in raw if kind == "VARCHAR"]
     if not texts:
         return [Probe()] * len(raw)
-    cells = ", ".join(f"{_bare(name, 'VARCHAR')} AS {key}" for key, name in texts.items())
-    rows = f"(SELECT {cells} FROM {quote(view)} LIMIT {max(LEAST, min(PROBED, CELLS // len(texts)))})"
-    each = (
-        f"SELECT name, cell, count(*) AS n FROM (UNPIVOT {rows} ON COLUMNS(*) INTO NAME name VALUE cell) GROUP BY ALL"
-    )
+    most = max(LEAST, min(PROBED, CELLS // len(texts)))
+    cells = f"UNPIVOT (SELECT {', '.join(map(quote, texts))} FROM {quote(view)} LIMIT {most}) ON COLUMNS(*)"
+    bare = f"SELECT name, {_trimmed('cell')} AS cell FROM ({cells} INTO NAME name VALUE cell)"
+    each = f"SELECT name, cell, count(*) AS n FROM ({bare}) WHERE cell NOT IN ({_NULL}) AND cell <> name GROUP BY ALL"
     written = "TRY_CAST(cell AS DOUBLE) IS NULL"  # no date is a number alone
     days, months = (
         f"{written} AND try_strptime(cell, [{', '.join(map(text, formats))}]) IS NOT NULL"
@@ -465,9 +484,8 @@ def _probed(opened: Engine, view: str, raw: Sequence[tuple[str, str]], year: int
     decimals = f"CASE WHEN min({places}) = max({places}) AND {needed} THEN min({places}) ELSE 0 END"
     counted = ", ".join(f"coalesce(sum(n) FILTER ({condition}), 0)" for condition in told.values())
     found = {}
-    for key, *counts in opened.ask(f"SELECT name, {counted}, {decimals} FROM ({each}) GROUP BY 1", MAX_COLUMNS).rows:
+    for name, *counts in opened.ask(f"SELECT name, {counted}, {decimals} FROM ({each}) GROUP BY 1", MAX_COLUMNS).rows:
         figures = dict(zip((*told, "decimals"), map(int, counts), strict=True))
-        name = texts[key]
         found[name] = Probe(**figures if lasts(name) else {**figures, "lasting": 0})
     return [found.get(name, Probe()) for name, _ in raw]
 
@@ -496,7 +514,7 @@ def _unit_of_time(name: str) -> str:
 
 
 def _cleaned(name: str, kind: str, made: str, year: int, probe: Probe) -> str:
-    cell = _bare(name, kind)
+    cell = quote(name)
     if kind != "VARCHAR":
         if _LIST.fullmatch(kind):
             return f"array_to_string({cell}::VARCHAR[], ', ')"

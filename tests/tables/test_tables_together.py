@@ -144,3 +144,16 @@ def test_a_table_that_is_named_is_asked_though_words_are_left(tmp_path: Path) ->
     assert about("bike_trips: how many wobbly trips had a flat tyre in May?", at) is About.TABLE
     assert about("bike_trips: why was it closed?", at) is About.TEXT
     assert about("what does the column trips in the bike_trips data stand for?", at) is About.TEXT
+
+
+def test_many_tables_of_one_form_are_asked_together(tmp_path: Path) -> None:
+    names = ",".join(["shop", "amount", *(f"n{n}" for n in range(12))])
+    rows = "".join(f"{shop},{n},{',2020-01-02' * 12}\n".replace(",,", ",") for n, shop in enumerate(("Ulm", "Bonn")))
+    tables = {f"sales_{number}": f"{names}\n{rows}" for number in range(40)}
+    assert "**40**" in said(tmp_path, "total amount of all sales", **tables)
+
+
+def test_a_table_of_many_columns_is_read(tmp_path: Path) -> None:
+    rows = "".join(",".join([str(n), *["2020-01-02", "1,5", "x"] * 90]) + "\n" for n in range(30))
+    names = ",".join(["amount", *(f"c{n}" for n in range(270))])
+    assert "**435**" in said(tmp_path, "total amount in wide.csv", wide=f"{names}\n{rows}".replace("1,5", "1.5"))

@@ -13,6 +13,9 @@ from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 from hitl_tui.teams.arguments import exact_arguments
 from hitl_tui.teams.contract import Preparation, Team, TeamGraph, TeamSources
 
+_LONGEST = 300.0
+"""Seconds for which tables are looked at while nobody waits."""
+
 
 class AnalysisTeam(Team):
     """Computes over the question, the passages found for it and their tables; has no opinions.
@@ -75,7 +78,7 @@ class AnalysisTeam(Team):
                 from hitl_tui.tables.profile import profiles
 
                 with suppress(TableError):  # whoever asks is told
-                    await in_thread(profiles, files)
+                    await in_thread(profiles, files[::-1], _LONGEST)  # a question meanwhile begins with the first
         return 0
 
     def build(self) -> TeamGraph:
