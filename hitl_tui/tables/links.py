@@ -35,6 +35,7 @@ _FEW_VALUES = 60
 """Different values of a column that a value is known of by its beginning."""
 _RARE = 0.7
 """How much letters say at least that are no word, but the first ones of several."""
+_SEASON = re.compile(r"\d{4}\W\d\d")
 _EACH = re.compile("(?:별로?|마다)[는은의]?$")
 _TOPIC = re.compile("[은는을를]$")
 _MAY_MEAN, _SECOND, _CLEARLY = 0.15, 0.5, 0.4
@@ -277,7 +278,8 @@ def _columns(forms: Sequence[str], table: Table, *, exact: bool) -> dict[str, fl
     found = {}
     asking = forms[0] in _ASKING  # "what did we spend" names no column that is called What
     for column in table.columns:
-        if not asking and key_of(column.name) in (key_of(form) for form in forms):
+        season = _SEASON.fullmatch(forms[0]) and key_of(forms[0]) in key_of(column.name)
+        if season or (not asking and key_of(column.name) in (key_of(form) for form in forms)):
             found[column.name] = 1.0
         if exact or column.name in found:
             continue
