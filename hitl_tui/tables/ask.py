@@ -37,6 +37,8 @@ NEAR = 1.0
 """Score from which a question is about a table that it doesn't name."""
 ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
+_HALF = 0.5
+"""Share of a question that a query explains from which a table that is only called by its name is asked."""
 _CALLED = 0.9
 """How likely a word has to name another table for it to be that one."""
 POSSIBLE = 0.2
@@ -157,14 +159,15 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
                 continued, why="" if continued.sure else "unsure", versions=_versions(continued, known.tables)
             )
     tables = (named or known.tables)[:_MAX_TABLES]
-    candidates = [Reader(question, table, bool(named)).read()[0] for table in tables]
+    readers = [Reader(question, table, bool(named)) for table in tables]
+    candidates = [reader.read()[0] for reader in readers]
     subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
     candidates = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in candidates]
-    ranked = _ranked(candidates, named=bool(named))
+    ranked = _called_first(_ranked(candidates, named=bool(named)), readers)
     if ranked and ranked[0].unknown:
         again = [_by_meaning_too(question, one, bool(named)) for one in ranked[:_COMPARED]]
         again = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in again]
-        ranked = _ranked([*again, *ranked[_COMPARED:]], named=bool(named))
+        ranked = _called_first(_ranked([*again, *ranked[_COMPARED:]], named=bool(named)), readers)
     several = len({table.file for table in named}) > 1
     ranked, versions = _newest(question, ranked) if ranked and (several or not named) else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
@@ -173,7 +176,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     rivals = [
         one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
     ]
-    stands = best.own or best.query.filters or best.query.measure
+    stands = best.own or best.query.filters or best.query.measure or best.query.part
     if not named and _is_of_another(best, ranked):
         return Answer(best, why="unsure", choices=tuple(ranked[:3]), unread=known.unread, versions=versions)
     elsewhere = [word for word in best.assumed if not lexicon().alike["us"].intersection(tokens(word)[0].forms)]
@@ -192,7 +195,8 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         return Answer(
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
-    whole = bool(versions) and (several or _EVERY.search(question) is not None) and best.query.shape != "change"
+    every = several or _EVERY.search(question) or (best.query.part in ("year", "month of year") and not best.query.ends)
+    whole = bool(versions and every) and best.query.shape != "change"
     return Answer(best, unread=known.unread, versions=versions, whole=whole)
 
 
@@ -216,10 +220,20 @@ def _by_meaning_too(question: str, one: Mapped, named: bool) -> Mapped:
     return one if other.guessed and bare else other
 
 
+def _called_first(ranked: list[Mapped], readers: Sequence[Reader]) -> list[Mapped]:
+    """Return what was read with the tables first that are called by a word which stands for nothing in the best one."""
+    if not ranked or not ranked[0].unknown:
+        return ranked
+    called = {reader.q.table.name: {reader.q.tokens[n].text.strip() for n in reader.q.called} for reader in readers}
+    known = [one for one in ranked if called[one.table.name].intersection(ranked[0].unknown)]
+    return [*known, *(one for one in ranked if one not in known)]
+
+
 def _is_of_another(best: Mapped, ranked: Sequence[Mapped]) -> bool:
     """Return whether a word that is nothing in one table is what rows of another have: it may be about that one."""
     others = (one for one in ranked if one.table.file != best.table.file)
-    values = {one.said for other in others for one in other.query.filters if one.op == "is"}
+    asked = (one for other in others for one in (*other.query.filters, *other.query.within))
+    values = {one.said for one in asked if one.op == "is"}
     return not values.isdisjoint(best.unknown)
 
 
@@ -270,10 +284,13 @@ def _with_rows(answer: Answer) -> Answer:
     """Return what a question gives; where its rows are those of another time, from the version that has them."""
     first, best = run(answer), answer.mapped
     assert best is not None
-    if not first.empty or best.named:
+    short = first.result is None or len(first.result.rows) < len(best.query.ends)
+    if best.named or not (first.empty or short):
         return first
-    if best.query.ends and (joined := _joined(first)):
+    if short and (joined := _joined(first)):
         return joined
+    if not first.empty:
+        return first
     for one in answer.versions:
         others = tuple(other for other in (best, *answer.versions) if other is not one)
         other = run(replace(answer, mapped=one, versions=others)) if one.sure else first
@@ -283,22 +300,25 @@ def _with_rows(answer: Answer) -> Answer:
 
 
 def _joined(answer: Answer) -> Answer | None:
-    """Return a change whose two ends are rows of different versions of a table, such as one for each month."""
+    """Return a query between ends that are rows of different versions of a table, such as one for each month."""
     assert answer.mapped is not None and answer.result is not None
-    rows, queries = {row[0]: row for row in answer.result.rows}, [answer.sql]
-    used = [answer.mapped] if rows else []
+    rows, asked = {row[0]: row for row in answer.result.rows}, [answer] if answer.result.rows else []
     for one in answer.versions:
         other = run(replace(answer, mapped=one))
         new = [row for row in other.result.rows if row[0] not in rows] if other.result else []
         rows |= {row[0]: row for row in new}
-        if new:
-            used.append(one)
-            queries.append(other.sql)
+        asked += [other] if new else []
     if len(rows) < len(answer.mapped.query.ends):
         return None
-    found = replace(answer.result, rows=tuple(rows.values()))
-    versions = tuple(one for one in answer.versions if one not in used[:1])
-    return replace(answer, mapped=used[0], result=found, sql=";\n".join(queries), versions=versions)
+    used = [one.mapped for one in asked if one.mapped]
+    table = replace(used[0].table, rows=sum(one.table.rows for one in used))
+    file = replace(table.file, path=_pattern([one.table.file.path for one in used]))
+    sql = ";\n".join(f"-- {one.table.file.path}\n{each.sql}" for one, each in zip(used, asked, strict=True))
+    found = replace(answer.result, rows=tuple(rows[key] for key in sorted(rows, key=str)))
+    versions = tuple(one for one in answer.versions if one not in used)
+    return replace(
+        answer, mapped=replace(used[0], table=replace(table, file=file)), result=found, sql=sql, versions=versions
+    )
 
 
 def run(answer: Answer) -> Answer:
@@ -405,7 +425,7 @@ def about(question: str, workspace: Path) -> About:
     if best is not None and answer.why and not best.query.limited:
         if _is_written(best.table.file, question):
             return About.TABLE if best.own or best.counts or best.exact else About.BOTH
-        if best.named and best.counts and best.own:
+        if best.named and best.counts and best.own and best.share >= _HALF:
             return About.TABLE
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT

@@ -46,6 +46,8 @@ _MEANT, _MEANT_LOOSELY = 0.75, 0.5
 """How likely it is then a column's name."""
 NAMES = frozenset(("name", "title", "model", "place", "이름"))
 """Words of columns that say what a row is called."""
+CALLED = 0.9
+"""How likely a word has to be a table's name for the table to be called by it."""
 _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
 _COMPOUND = 6
@@ -214,6 +216,8 @@ def links(
             _guess(token, n, index, made)
         if n not in made.guessed and n not in made.named:
             _mean(token, n, made, meant.get(n, ()), named=named)
+    # Members of members.csv are its rows, though one of them may be there as a member, too.
+    made.values = [one for one in made.values if one.first != one.last or made.named.get(one.first, 0.0) < CALLED]
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
 
@@ -227,7 +231,7 @@ def _initials(question: Sequence[Token], table: Table) -> Iterator[tuple[int, in
                 break
             short = "".join(one.text[0] for one in said).casefold()
             name = all(one.text[0].isupper() for one in said)  # other words may begin as any word is spelt
-            rare = len(short) > 2 and telling(short, "en") >= _RARE
+            rare = len(short) > 2 and telling(short, "en") >= _RARE and not any(one.filler for one in said[1:])
             if short.isascii() and short.isalpha() and (name or rare):
                 yield from ((first, last, c.name) for c in table.columns if short in words_of(c.name))
 

@@ -221,7 +221,8 @@ class Reader:
                 yield self.q.reading(query, used, "change", "how_much", "sum", "average")
         default = "" if measure else self.measures.quantity() or self.measures.default_measure()
         figure = measure or default
-        apart = [*self._ends(base.filters), *self._flagged(base.filters)] if figure else []
+        counts = figure or self.q.has("count")
+        apart = [*self._ends(base.filters), *self._flagged(base.filters)] if counts else []
         for column, part, ends, rest in apart:
             query = replace(
                 base, shape="change", aggregate=self.measures.figure_of(figure), measure=figure, group=column,
@@ -328,6 +329,13 @@ class Reader:
         taken = {one.column for one in filters}
         default = "" if measure else self.measures.default_measure()
         figure = measure or default
+        for time, part, ends, rest in self._ends(filters):  # no row is of two years: each has a figure
+            several = sum(one.column == time for one in filters) > 1
+            if several and part == "year" and (figure or aggregate == "count"):
+                of = "" if aggregate == "count" else figure
+                query = replace(base, shape="groups", aggregate=aggregate, measure=of, group=time, part=part)
+                query = replace(query, ends=ends, filters=rest)
+                yield self.q.reading(query, used, aggregate, "sum", "each", assumes=-0.3)
         if aggregate not in ("count", "distinct"):
             missing = "" if figure else "measure"
             yield self.q.reading(

@@ -76,7 +76,9 @@ class Measures:
             return self._count
         asked = [self.q.text[a:b] + self.q.text[b : b + 20] for a, b in spans]
         happened = any(
-            re.search(rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})", one, re.I)
+            re.search(
+                rf"(?:몇|how many|number of)\s?(?:[a-z]+\s)?(?:{'|'.join(lexicon().happenings)})|^건수", one, re.I
+            )
             for one in asked
         )
         rows = any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in self.q.counted_nouns)

@@ -168,7 +168,7 @@ class Rating:
                 if narrowed and not counted and not token.text[0].isupper():
                     says *= 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
                 unknown.append(token.text.strip())
-                strange = max(strange, 0.0 if counted and reading.query.measure else says)
+                strange = max(strange, 0.0 if counted and self._is_said(reading.query.measure) else says)
                 asked = self.q.is_asked_for(n) and bool(reading.query.order) and self._tells(reading.query)
                 weights[n] = -0.5 * says if counted or asked else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)
@@ -224,6 +224,11 @@ class Rating:
             bool(self.q.operations), self.q.named, reading.assumes,
             strange, undone, looks_up, reading.beside, exact, called - exact,
         )  # fmt: skip
+
+    def _is_said(self, measure: str) -> bool:
+        """Whether a word, and no year alone, is the name of a column of figures."""
+        said = self.q.said.get(measure)
+        return said is not None and any(self.q.tokens[n].kind == "word" for n in said.tokens)
 
     def _contain_several(self, reading: Reading) -> bool:
         """Whether several values of one column contain a word that should name one: "Korea" in two countries."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.tables.links import Links, forms_of, label_of, links
+from hitl_tui.tables.links import CALLED, Links, forms_of, label_of, links
 from hitl_tui.tables.moments import QUARTER
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
 from hitl_tui.tables.query import Filter, TableQuery
@@ -346,6 +346,12 @@ class QuestionInTable:
             asked = self.is_asked_for(n) or (n - 1 in self.links.named and self.is_asked_for(n - 1))
             if token.kind == "word" and not known and not token.filler and asked:
                 self.links.columns[n][label.name] = LIKELY
+
+    @cached_property
+    def called(self) -> frozenset[int]:
+        """The words that the table is called by."""
+        named = self.links.named.items()
+        return frozenset(n for n, likely in named if likely >= CALLED and self.tokens[n].kind == "word")
 
     def column(self, name: str) -> Column:
         column = self.table.column(name)
