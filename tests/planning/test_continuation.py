@@ -49,6 +49,7 @@ def further(query: str, text: str) -> list[dict[str, Any]]:
             "Which release stopped supporting python 2?",
         ),
         ("연차는 언제 생겨?", "그럼 병가는?", "병가는 언제 생겨?"),
+        ("Which port does Nova use?", "Cinder는?", "Which port does Cinder use?"),
         ("회의실 예약을 취소하는 방법은?", "그럼 주차장은?", "주차장은 취소하는 방법은?"),
         ("Where do penguins of Gentoo live?", "and chinstrap?", "Where do penguins of chinstrap live?"),
         ("what port does the broker use by default", "and the mirror?", "what port does the mirror use by default"),
@@ -155,11 +156,18 @@ def test_a_call_is_made_again_with_what_is_said_now() -> None:
         ("그런데 점심시간은 언제야?", "점심시간은 언제야?"),
         ("복숭아아이스티 왜 뺐더라", "복숭아아이스티 왜 뺐더라"),
         ("그럼 스탬프 유효기간은 얼마나 돼요?", "스탬프 유효기간은 얼마나 돼요?"),
+        ("탈퇴하려면 어떻게 해야 하나?", "탈퇴하려면 어떻게 해야 하나?"),
+        ("탈퇴 절차는?", "탈퇴 절차는?"),
     ],
 )
 def test_a_whole_question_stands_for_itself(text: str, asked: str) -> None:
     [todo] = further("What is the cap on rent increases?", text)
     assert todo["arguments"]["query"] == asked
+
+
+def test_how_something_is_done_stands_for_itself() -> None:
+    [todo] = further("스튜디오는 언제 열어?", "탈퇴하려면 어떻게 해야 하나?")
+    assert todo["arguments"]["query"] == "탈퇴하려면 어떻게 해야 하나?"
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query, rules)
     before = query if before in query else before  # one of several questions that were asked at once
     goes_on = not (alone or by_itself) and bool(led or few or rules.follow.case.fullmatch(said))
+    goes_on = goes_on and (led or not _is_foreign(terms, before))
     whole, replaced = merged(before, said, rules) if goes_on else (rest, False)
     # What is the same question of something else goes on, however much it says by itself.
     goes_on = goes_on and ((led and replaced and not rest.isascii()) or not _stands_alone(rest, rules, led=led))
@@ -95,6 +96,13 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     return Proposed(said, tuple(changes)) if steps else None
 
 
+def _is_foreign(terms: Sequence[str], before: str) -> bool:
+    """Whether all words are in another script than the last question, in which no place is for them; a name may be."""
+    korean = [any("가" <= letter <= "힣" for letter in term) for term in terms]
+    asked = any("가" <= letter <= "힣" for letter in before)
+    return bool(terms) and (all(korean) and not asked if any(korean) else asked and len(terms) > 1)
+
+
 def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
     """Whether words are a question of their own: they ask or tell with a word for that, and name what they ask about.
 
@@ -103,7 +111,8 @@ def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
     named = [part for part in named_in(text, rules) if not part.kind or part.kind.startswith(("code", "place"))]
     named = [part for part in named if not rules.follow.wanted.search(text[: part.place[0]])]
     whole = not led or rules.follow.auxiliary.search(text) or len(named) > 1
-    return bool(asks(text, rules) and named and whole) and not rules.follow.means.search(text)
+    named_or_wanted = named or rules.follow.wish.search(text)
+    return bool(asks(text, rules) and named_or_wanted and whole) and not rules.follow.means.search(text)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
