@@ -202,8 +202,8 @@ def ask(
     missed, apart = missing and odds < _CERTAIN, odds < _TOGETHER and _apart(asked, best[:3])
     unsaid = _unsaid(asked, passages[0]) if same and len(passages) == 1 else ()
     weak = rows or odds < sure or (same and bool(missed or apart)) or (bool(unsaid) and odds < _TOGETHER)
-    lacks = any(_is_name(word, question) for word in missing)
-    # Of many rows a few say no total, and nothing is said of a thing whose name stands nowhere.
+    # Of many rows a few say no total, and no question is answered of a thing whose name stands nowhere.
+    lacks = "?" in question and any(_is_name(word, question) for word in missing)
     if weak and (part or (lacks and same) or (rows and not named and asked.windows > _FEW)):
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     if has_korean(passages[0].text) != korean:  # found by what it means: there are other words for it
