@@ -216,20 +216,21 @@ async def test_what_cannot_be_mapped_offers_the_nearest_queries_as_choices(
     assert answer is None or "**2**" in result.text
 
 
-async def test_tables_are_looked_at_before_anybody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, home = tmp_path / "work", tmp_path / "home"
-    folder.mkdir()
-    (folder / "sales.csv").write_text("shop,amount\nSeoul,3\nBusan,4\n", encoding="utf-8")
-    home.mkdir()
-    (home / "own.csv").write_text("shop,amount\nSeoul,3\n", encoding="utf-8")
+async def test_many_tables_are_looked_at_before_anybody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = many, few, home = tmp_path / "work", tmp_path / "few", tmp_path / "home"
+    for folder, tables in zip(folders, (21, 2, 21), strict=True):
+        folder.mkdir()
+        for number in range(tables):
+            (folder / f"sales{number}.csv").write_text("shop,amount\nSeoul,3\nBusan,4\n", encoding="utf-8")
     monkeypatch.setenv("HOME", str(home))
-    for workspace in (folder, home):
+    for workspace in folders:
         assert await AnalysisTeam().prepare(Preparation(workspace, tmp_path / "cache", {}, lambda _: None)) == 0
 
     def opened(*_: object) -> None:
         raise TableError("opened again")
 
     monkeypatch.setattr(profile, "engine", opened)
-    assert [table.rows for table in profile.profiles(table_files(folder)).tables] == [2]
-    with pytest.raises(TableError):
-        profile.profiles(table_files(home))
+    assert [table.rows for table in profile.profiles(table_files(many)).tables] == [2] * 21
+    for folder in (few, home):
+        with pytest.raises(TableError):
+            profile.profiles(table_files(folder))

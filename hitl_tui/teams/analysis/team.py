@@ -13,8 +13,8 @@ from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 from hitl_tui.teams.arguments import exact_arguments
 from hitl_tui.teams.contract import Preparation, Team, TeamGraph, TeamSources
 
-_LONGEST = 300.0
-"""Seconds for which tables are looked at while nobody waits."""
+_FEW, _LONGEST = 20, 300.0
+"""Files of tables that take no time, and seconds for which more are looked at while nobody waits."""
 
 
 class AnalysisTeam(Team):
@@ -69,11 +69,12 @@ class AnalysisTeam(Team):
         return {**given, "query": str(given["query"]).strip()}
 
     async def prepare(self, preparation: Preparation) -> int:
-        """Find out what the tables of the folder hold, unless somebody's home is in it."""
+        """Find out what the tables of the folder hold, unless they are few, or somebody's home is in it."""
         if not preparation.holds_home:
             from hitl_tui.tables.files import table_files
 
-            if files := await asyncio.to_thread(table_files, preparation.workspace):
+            files = await asyncio.to_thread(table_files, preparation.workspace)
+            if len(files) > _FEW:  # a few are read when they are asked, and until then cost no memory
                 from hitl_tui.tables.engine import TableError, in_thread
                 from hitl_tui.tables.profile import profiles
 
