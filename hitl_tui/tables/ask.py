@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
+from hitl_tui.tables.links import CALLED
 from hitl_tui.tables.mapping import Reader, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
@@ -39,8 +40,6 @@ ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
 _HALF = 0.5
 """Share of a question that a query explains from which a table that is only called by its name is asked."""
-_CALLED = 0.9
-"""How likely a word has to name another table for it to be that one."""
 POSSIBLE = 0.2
 """Score from which an unnamed table is asked beside the documents."""
 STRANGE, NARROWS = 0.7, 0.3
@@ -145,11 +144,11 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     if absent:
         return Answer(why="absent", named=absent, files=tuple(one.path for one in files))
     if called and known.unread:
-        return Answer(why="unread", named=called[0].path, unread=known.unread)
+        return Answer(why="unread", named=known.unread[0][0], unread=known.unread)
     named = known.tables if called else ()
     if len(called) > 1:  # of files that differ, the one with the longest name is meant
-        first = next(table for table in named if table.file == called[0])
-        named = tuple(table for table in named if table.file == called[0] or _same_columns(table, first))
+        first = next((table for table in named if table.file == called[0]), None)
+        named = tuple(t for t in named if first is None or t.file == first.file or _same_columns(t, first))
         for one in called:
             question = _blanked(_blanked(question, PurePosixPath(one.path).name), _stem(one))
     if before is not None and not named:
@@ -587,7 +586,7 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     reader = Reader(question, table, False)
     for one in _versions(Mapped(before, table, NEAR, own=True), known.tables):
         called = Reader(question, one.table, False).q.links.named
-        if any(likely >= _CALLED and n not in reader.q.links.named for n, likely in called.items()):
+        if any(likely >= CALLED and n not in reader.q.links.named for n, likely in called.items()):
             return one
     alone = reader.read()[0]
     others = [Reader(question, other, False).read()[0] for other in known.tables if other is not table]

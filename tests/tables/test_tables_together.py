@@ -139,6 +139,12 @@ def test_tables_that_are_named_together_are_asked_together(tmp_path: Path, quest
     assert "**162**" in brief(answer, "en").answer
 
 
+def test_a_file_that_is_named_beside_another_may_have_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "births_of_nobody.json").write_text('[{"a": []}]', encoding="utf-8")
+    answer = asked(tmp_path, "total births in births_of_nobody.json and births_1999.csv", births_1999=BIRTHS[1999])
+    assert "**69**" in brief(answer, "en").answer
+
+
 def test_a_table_that_is_named_is_asked_though_words_are_left(tmp_path: Path) -> None:
     at = folder(tmp_path, bike_trips="month,trips\nMay,5\nJune,7\n", other="a,b\n1,2\n")
     assert about("bike_trips: how many wobbly trips in May?", at) is About.TABLE
