@@ -17,7 +17,7 @@ from hitl_tui.tables.mapping import Reader, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
 from hitl_tui.tables.query_score import CLEAR, Mapped
-from hitl_tui.tables.spoken import before_table_noun
+from hitl_tui.tables.question_in_table import before_table_noun
 from hitl_tui.tables.words import common_start, is_past, lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")

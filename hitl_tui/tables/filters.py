@@ -8,12 +8,12 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import product
 
-from hitl_tui.tables.links import ValueLink, label_of
+from hitl_tui.tables.links import CALLED, ValueLink, label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
-from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, QuestionInTable
+from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, QuestionInTable
 from hitl_tui.tables.words import (
     Token,
     key_of,
@@ -130,7 +130,7 @@ class Filters:
         if any(name != link.column and self.q.said[name].coverage >= 1.8 for name in names):
             return True
         spoken = {key_of(form) for form in self.q.tokens[n].forms}
-        other = names - {link.column} or self.q.links.named.get(n, 0) >= 0.9
+        other = names - {link.column} or self.q.links.named.get(n, 0) >= CALLED
         if other and not spoken & {key_of(value) for value in link.values}:
             return True
         return any(key_of(name) in spoken or words_of(name) == (self.q.tokens[n].forms[-1],) for name in names)

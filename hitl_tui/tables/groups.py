@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from hitl_tui.tables.filters import CHOICES
-from hitl_tui.tables.links import NAMES, label_of
+from hitl_tui.tables.links import CALLED, NAMES, label_of
 from hitl_tui.tables.measures import MANY, Measures
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.spoken import LIKELY, LOOSE, NAMED, QuestionInTable, Reading
+from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, QuestionInTable, Reading
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -213,7 +213,7 @@ class Groups:
             said = frozenset().union(*(self.q.said[name].tokens for name in names & self.q.said.keys()))
             if _TOTAL.search(whole.name) and len(names) > 1 and said <= self.q.links.guessed.keys():
                 yield names, self.q.said[whole.name].tokens if whole.name in self.q.said else frozenset()
-        if any(self.q.links.named.get(n, 0.0) >= 0.9 and self.q.is_asked_for(n) for n in range(len(self.q.tokens))):
+        if any(self.q.links.named.get(n, 0.0) >= CALLED and self.q.is_asked_for(n) for n in range(len(self.q.tokens))):
             like = [c for c in numbers if not _TOTAL.search(c.name)]  # which meat of meat.csv: each column is one
             if len(like) > 2 and len({c.whole for c in like}) == 1 and not {c.name for c in like} & self.q.said.keys():
                 yield {c.name for c in like}, frozenset()

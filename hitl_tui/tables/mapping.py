@@ -14,12 +14,12 @@ from datetime import date
 
 from hitl_tui.tables.filters import CHOICES, PARTS_OF_DAYS, Filters
 from hitl_tui.tables.groups import PLACE, WHEN, Groups
-from hitl_tui.tables.links import label_of
+from hitl_tui.tables.links import CALLED, label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
-from hitl_tui.tables.spoken import IDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
+from hitl_tui.tables.question_in_table import IDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
 from hitl_tui.tables.words import (
     is_question_word,
     lexicon,
@@ -364,7 +364,7 @@ class Reader:
                 keyed = self.q.keyed(filters)  # of one row, it stands there
                 counted = self.measures.counted(summed) and not keyed
                 rather = 0.1 * keyed - 0.3 * (summed == self.measures.quantity() or counted)
-                of_rows = any(self.q.links.named.get(n, 0.0) >= 0.9 for n in self.q.counted_nouns)
+                of_rows = any(self.q.links.named.get(n, 0.0) >= CALLED for n in self.q.counted_nouns)
                 of_rows = of_rows or self.measures.named_rows(used)
                 rather += of_rows and not counted and not self.measures.additive(summed)
                 query = replace(base, aggregate="sum", measure=summed)

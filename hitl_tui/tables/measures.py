@@ -7,9 +7,10 @@ from functools import cached_property
 from math import prod
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.tables.links import CALLED
 from hitl_tui.tables.profile import UNITS_OF_TIME
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.tables.spoken import LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, QuestionInTable
+from hitl_tui.tables.question_in_table import LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, QuestionInTable
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -39,7 +40,7 @@ class Measures:
     def are_rows(self, name: str) -> bool:
         """Whether rows are counted, and a column is called as one of them: the flight in flights.csv is its number."""
         counted = self.q.has("count", "share") or MANY.search(self.q.text) is not None
-        rows = all(self.q.links.named.get(n, 0.0) >= 0.9 for n in self.q.said[name].tokens)
+        rows = all(self.q.links.named.get(n, 0.0) >= CALLED for n in self.q.said[name].tokens)
         return counted and rows and not (name.endswith("s") or self.additive(name) or self.q.has("sum"))
 
     def default_measure(self) -> str:
@@ -191,7 +192,7 @@ class Measures:
         total = [c for c in figures if key_of(c.bare_name) in TOTALS] if len(figures) > 1 else figures
         if len(total) != 1:
             return ""
-        rows = {n for n, likely in self.q.links.named.items() if likely >= 0.9}
+        rows = {n for n, likely in self.q.links.named.items() if likely >= CALLED}
         known = values or any(n in rows or (self.q.links.columns[n] and n not in self.q.links.guessed) for n in nouns)
         persons = any(lexicon().persons.intersection(words_of(c.name)) for c in self.q.table.columns)
         people = (

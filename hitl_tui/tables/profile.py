@@ -31,7 +31,7 @@ from hitl_tui.tables.words import lexicon, words_of
 MAX_VALUES = 50_000
 MAX_COLUMNS = 300
 PROFILE_SECONDS = 20.0
-PROBED, LEAST, CELLS = 3000, 500, 200_000
+_PROBED, _LEAST, _CELLS = 3000, 500, 200_000
 """Rows by which the kind of a column is judged: of a wide table fewer, down to the least, for that many cells."""
 _CACHED = 400
 _COUNTED = 1_000_000
@@ -214,16 +214,19 @@ def profiles(files: Sequence[TableFile], seconds: float = PROFILE_SECONDS) -> Pr
         seconds: after so long no other file is read.
     """
     until = time.monotonic() + seconds
-    late: dict[str, str] = {}
-    if new := [file for file in files if _known(file) is None]:
+    known = {file.path: _known(file) for file in files}
+    if new := [file for file in files if known[file.path] is None]:
         with engine(new, PROFILE_SECONDS) as opened:
             for n, file in enumerate(new):
                 if time.monotonic() > until:
-                    late[file.path] = Message("There was no time to read {}.", file.path)
-                elif _known(file) is None:  # what looks at them ahead may have got there meanwhile
-                    _keep(file, _look_at(opened, f"file{n}", file))
-    known = {file.path: late.get(file.path) or _known(file) or () for file in files}
-    tables = tuple(table for found in known.values() if not isinstance(found, str) for table in found)
+                    known[file.path] = Message("There was no time to read {}.", file.path)
+                    continue
+                found = _known(file)  # what looks at them ahead may have got there meanwhile
+                if found is None:
+                    found = _look_at(opened, f"file{n}", file)
+                    _keep(file, found)
+                known[file.path] = found
+    tables = tuple(table for found in known.values() if isinstance(found, tuple) for table in found)
     return Profiles(tables, tuple((path, why) for path, why in known.items() if isinstance(why, str)))
 
 
@@ -458,7 +461,7 @@ def _probed(opened: Engine, view: str, raw: Sequence[tuple[str, str]], year: int
     texts = [name for name, kind in raw if kind == "VARCHAR"]
     if not texts:
         return [Probe()] * len(raw)
-    most = max(LEAST, min(PROBED, CELLS // len(texts)))
+    most = max(_LEAST, min(_PROBED, _CELLS // len(texts)))
     cells = f"UNPIVOT (SELECT {', '.join(map(quote, texts))} FROM {quote(view)} LIMIT {most}) ON COLUMNS(*)"
     bare = f"SELECT name, {_trimmed('cell')} AS cell FROM ({cells} INTO NAME name VALUE cell)"
     each = f"SELECT name, cell, count(*) AS n FROM ({bare}) WHERE cell NOT IN ({_NULL}) AND cell <> name GROUP BY ALL"

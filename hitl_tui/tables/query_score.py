@@ -13,7 +13,7 @@ from hitl_tui.tables.links import label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.spoken import (
+from hitl_tui.tables.question_in_table import (
     AGGREGATES,
     LASTING,
     LIKELY,

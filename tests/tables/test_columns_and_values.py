@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.tables import profile
 from hitl_tui.tables.ask import About, Answer, about, ask
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.profile import profiles
@@ -248,3 +249,10 @@ def test_a_number_that_is_in_a_column_s_name_doesn_t_name_it(tmp_path: Path) -> 
     )
     answer = asked(tmp_path, "월마트 1호점에 직원이 몇 명인지 알려줘", walmart_sales_weekly=rows)
     assert answer.mapped is None or all(one.op != "full" for one in answer.mapped.query.filters)
+
+
+def test_no_table_is_lost_where_more_are_asked_than_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(profile, "_CACHED", 2)
+    files = table_files(folder(tmp_path, routes=ROUTES, shop=SHOP, states=STATES))
+    for _ in range(2):
+        assert len(profiles(files).tables) == 3

@@ -9,7 +9,7 @@ from hitl_tui.meaning.amounts import Amount, unit_named
 from hitl_tui.tables.ask import Answer, run
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.spoken import is_money
+from hitl_tui.tables.question_in_table import is_money
 from hitl_tui.tables.words import words_of
 from hitl_tui.teams.analysis.analysis_model import Passage, say, shown_amount
 from hitl_tui.teams.analysis.limits import Limit, fitting, limits_in, periods_of
