@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.commands.request_answer import EDIT, answer_request, json_given
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
+from hitl_tui.core.interrupts.answer_parser import option_words
 from hitl_tui.core.interrupts.shape import Form
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import Json, JsonObject
@@ -35,7 +37,7 @@ from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
-from hitl_tui.wording.inbox_rows import asked_words, call_rows, risk_shown, votes_words, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, call_rows, option_lines, risk_shown, votes_words, waits_words
 from hitl_tui.wording.review_rows import review_heading, waiting_rows
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.text_lines import is_terminal, layout, shown
@@ -43,7 +45,7 @@ from hitl_tui.wording.text_lines import is_terminal, layout, shown
 UNREADABLE, WAITS = 1, 3
 _REFUSING = ("reject", "skip", "ignore", "stop")
 _MOST = 1_000_000
-_LINES = 100
+_LINES, _CHOICES = 100, 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,23 @@ class _Waiting:
             "quorum": request.terms.quorum,
             "level": request.terms.level,
             "options": [str(option) for option in request.options],
+            **({"choices": choices} if (choices := Question(self.view).choices(self.chosen_by(self.seen))) else {}),
         }
+
+    @property
+    def seen(self) -> str:
+        """What a command ends with that lets what is of high risk happen from where nobody sees the question."""
+        return f" --digest {self.request.digest[:16]}" if self.request.risk_class is Risk.HIGH else ""
+
+    def chosen_by(self, tail: str) -> list[str]:
+        """Return the command that gives each option of a question, in the order in which they are shown.
+
+        Args:
+            tail: what every command ends with.
+        """
+        shape = Question(self.view).shape
+        words = option_words(shape) if shape is not None else ()
+        return [f"hitl-tui decide {self.request.id} respond --args {shlex.quote(word)}{tail}" for word in words]
 
 
 @asynccontextmanager
@@ -170,18 +188,24 @@ def _lines(job: Job, one: _Waiting, people: Approvers) -> list[str]:
     nobody = people.shortfall(request.terms, request.requester)
     if one.review is not None:
         nobody = one.review.why_not or ""
-    bound = request.risk_class is Risk.HIGH and not is_terminal(sys.stdout)
-    digest = f" --digest {request.digest[:16]}" if bound else ""
     where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
     stands = (waits_words(one.view), _(RISK_WORDS[risk_shown(one.view).value]), votes_words(one.view))
+    tail = ("" if is_terminal(sys.stdout) else one.seen) + job.place
     rows = [
         " · ".join(filter(None, (one_line(where, 60), *stands))),
         f"  {asked_words(one.view)}",
         *(layout(call_rows(one.step.step), "  ") if one.step else ()),
         *([f"  {translate(nobody)}"] if nobody else ()),
-        *(f"  hitl-tui decide {request.id} {answer}{digest}{job.place}" for answer in _answers(one.view)),
+        *(_ways(one, tail) or (f"  hitl-tui decide {request.id} {answer}{tail}" for answer in _answers(one.view))),
     ]
     return [shown(row) for row in rows]
+
+
+def _ways(one: _Waiting, tail: str) -> list[str]:
+    """Return each option of a question with the command that gives it; none where it gives no choice."""
+    ways = list(zip(option_lines(one.view), one.chosen_by(tail), strict=True))
+    lines = [line for option, command in ways[:_CHOICES] for line in (f"  {option}", f"     {command}")]
+    return [*lines, *(["  …"] if len(ways) > _CHOICES else [])]
 
 
 def _answers(view: RequestView) -> Sequence[str]:
@@ -225,7 +249,7 @@ async def decide(job: Job) -> int:
             raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")
         if not given.json:
             called = layout(call_rows(found.step.step), "  ") if found.step else ()
-            job.out.lines([shown(row) for row in (asked_words(found.view), *called)])
+            job.out.lines([shown(row) for row in (asked_words(found.view), *called, *option_lines(found.view))])
         _check_seen(job, found)
         if given.digest:  # who has it was shown what it names
             await _note_shown(job, registry, [found])

@@ -231,6 +231,8 @@ def _inner(shape: Shape) -> tuple[Answer, ...]:
     from hitl_tui.wording.interrupt_rows import label_of
 
     offered = {a.place: a for a in shape.actions}
+    if len(shape.actions) == 1 and shape.options:  # its one answer stands first, too: nothing is approved unchosen
+        offered[1] = shape.actions[0]
     stop = Answer(3, _("Stop step"), Verdict.REJECT, "reason")
     found: list[Answer] = []
     for number, name in _PLACES.items():

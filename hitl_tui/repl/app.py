@@ -14,7 +14,7 @@ from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl.announcer import Say
-from hitl_tui.repl.line_session import KEYS, LineSession
+from hitl_tui.repl.line_session import KEYS, NUMBERS, LineSession
 from hitl_tui.repl.line_source import LineSource, PlainLines
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -97,7 +97,14 @@ async def _talk(options: OpenOptions, say: Say, again: Again, apart: Callable[[H
         talk = LineSession(options, registry, show, again, changed, _ask_token, fits=fits)
         history = stack.enter_context(open_history(options.data / HISTORY, talk.masked))
         lines = PromptLines(
-            history, talk.completions, talk.prompt, talk.toolbar, talk.typing_began, show, talk.hint, keys=KEYS
+            history,
+            talk.completions,
+            talk.prompt,
+            talk.toolbar,
+            talk.typing_began,
+            show,
+            talk.hint,
+            keys={*KEYS, *NUMBERS},
         )
         shown.append(lines)
         return await talk.converse(lines)

@@ -21,6 +21,7 @@ from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
 from hitl_tui.config.loader import load_config
 from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
+from hitl_tui.core.interrupts.shape import RESPOND
 from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
@@ -73,6 +74,8 @@ KEYS = {
     "4": "skip",
 }
 """What a key alone says at a question: the console's numbers, too; a Korean keyboard sends jamo for the letters."""
+NUMBERS = tuple(map(str, range(1, 10)))
+"""Keys that alone choose the option of that number, at a question that gives a choice."""
 _REFUSED = re.compile(rf"\s*(?:n|N|{JAMO['n']})[\s:,]+(\S.*)", re.DOTALL)
 """A rejection with its reason, as people type it where a key alone rejects."""
 _NUMBERED = re.compile(rf"\s*(y|Y|n|N|{JAMO['y']}|{JAMO['n']}|[134])\s+([1-9][0-9]?)(?:[\s:,]+(\S.*))?\s*", re.DOTALL)
@@ -166,6 +169,8 @@ class LineSession:
         """Return the keys that answer the questions that are open."""
         if len(questions) > 1:
             return _("y N approve · n N reject")
+        if questions and (options := questions[0].option_commands()):
+            return _("1–{n} choose").format(n=len(options))
         if questions and self._announcer.approved_by_key(questions[0]):
             return _("y approve · n reject")
         return _("n reject") if questions else ""
@@ -313,13 +318,18 @@ class LineSession:
             BadInput: it doesn't say which question, wasn't typed at it, or the question takes more.
         """
         asked = snapshot.questions
+        options = asked[0].option_commands() if len(asked) == 1 and self._fits is not None else []
+        if key in map(str, range(1, len(options) + 1)):
+            if why := self._announcer.why_not_by_key(asked[0], RESPOND):
+                raise BadInput(why)
+            return options[int(key) - 1]
         if asked and (verdict := KEYS.get(key)):
             if len(asked) == 1:
                 return self._by_key(verdict, asked[0], snapshot)
             number = self._announcer.number_of(asked[0]) or 1
             said = Message("{} questions are open, so say which one.", len(asked))
             raise BadInput(said, help=Message("{} {} answers the first of them.", key, number))
-        if self._fits is not None and line.strip() in KEYS:
+        if self._fits is not None and (line.strip() in KEYS or (options and line.strip() in NUMBERS)):
             said = Message('"{}" was typed before the question was shown, or all at once with more.', line.strip())
             raise BadInput(said, help=Message("Type it again.") if asked else Message("Type it again at a question."))
         if not asked or self._fits is None:

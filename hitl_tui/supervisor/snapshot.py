@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Required, TypedDict, cast
 
+from hitl_tui.core.interrupts.answer_parser import option_words
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
 from hitl_tui.core.json_text import in_order
@@ -199,6 +200,24 @@ class Question:
         """The same commands with the request's id in place of its name: they answer this request or none."""
         return self._commands(self.id, self.id, self.id)
 
+    def option_commands(self, *, bound: bool = False) -> list[str]:
+        """Return the chat command for each option of what a team asks; none where it gives no choice.
+
+        Args:
+            bound: name the request by its id.
+        """
+        if self.shape is None:
+            return []
+        return [f"/answer {self.id if bound else self.name} {word}" for word in option_words(self.shape)]
+
+    def choices(self, commands: Sequence[str]) -> list[Json]:
+        """Return the options with the command that gives each, for programs."""
+        options = self.shape.options if self.shape is not None else ()
+        return [
+            {"number": number, "text": option.text, "value": option.value, "command": command}
+            for number, (option, command) in enumerate(zip(options, commands, strict=True), start=1)
+        ]
+
     def _commands(self, name: str, todo: str, request: str) -> dict[str, str]:
         options = self.view.request.options
         if self.shape is not None:
@@ -233,6 +252,7 @@ class Question:
             "name": self.name,
             "commands": self.bound_commands,
             **(shape_document(self.shape) if self.shape is not None else {}),
+            **({"choices": choices} if (choices := self.choices(self.option_commands(bound=True))) else {}),
             "opened_at": request.opened_at,
             "first_shown": request.first_shown,
             "deadline": request.expires_at,

@@ -36,6 +36,15 @@ def asked_words(view: RequestView) -> str:
     return safe_text(f"{asks_words(Question(view))} {about}", multiline=False)
 
 
+def option_lines(view: RequestView) -> list[str]:
+    """Return the options of a question that gives a choice, a safe line each, with the number that answers it."""
+    from hitl_tui.supervisor.snapshot import Question
+
+    shape = Question(view).shape
+    options = shape.options if shape is not None else ()
+    return [f"{number}  {translate(option.text)}" for number, option in enumerate(options, start=1)]
+
+
 def risk_shown(view: RequestView) -> Risk:
     """Return the highest risk that a question names: of what approving it lets run, or of a step it would add."""
     subject = view.request.subject

@@ -10,7 +10,7 @@ from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, ngettext
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.notifications.moments import Moment, Text, Told
-from hitl_tui.wording.inbox_rows import asked_words
+from hitl_tui.wording.inbox_rows import asked_words, option_lines
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.times import day_words
 
@@ -65,7 +65,7 @@ def _title(told: Told) -> str:
 def _lines(told: Told, arguments: bool) -> list[str]:
     request = told.request
     view = RequestView(request, tuple(told.decisions), Resolution(told.outcome), {})
-    lines = [tame(asked_words(view))]
+    lines = [tame(line) for line in (asked_words(view), *option_lines(view)[:_LISTED])]
     if request.kind is not Kind.EXTERNAL:
         lines.append(_("session: {session}").format(session=tame(request.session, 120)))
     if request.requester:

@@ -174,15 +174,14 @@ def quorum_words(question: Question) -> str:
     return _("votes {value}/{takes}").format(value=max(0, takes - question.view.resolution.needed), takes=takes)
 
 
-def whole(question: Question, *, exact: bool, draft: Sequence[Row] = ()) -> list[Row]:
+def whole(question: Question, draft: Sequence[Row] = ()) -> list[Row]:
     """Return what has to be read before deciding where nothing can be opened: all of it.
 
     Args:
         question: the question.
-        exact: with the exact subject, for who decides by its digest.
         draft: what a file would hold afterwards.
     """
-    return [*_rows(question, draft, None), *_until(question), *(subject_rows(question) if exact else [])]
+    return [*_rows(question, draft, None), *_until(question)]
 
 
 def body(question: Question, key: str, draft: Sequence[Row] = (), read: str = "") -> list[Row]:
@@ -225,8 +224,9 @@ def details(question: Question, workspace: str, draft: Sequence[Row] = ()) -> li
     rows.append(labelled(_("commands"), "\n".join(map(command_words, question.commands.values()))))
     if question.shape is not None:
         rows += answer_rows(question.shape)
-    rows.append(text_row(""))
-    rows += subject_rows(question, indent=2)
+    subject_text = json.dumps(request.subject, ensure_ascii=False, indent=2, sort_keys=True)
+    rows += [text_row(""), text_row(_("The exact subject:"), "$text-muted")]
+    rows.append(Row("", styled(safe_text(subject_text)), exact=True))
     return rows
 
 
@@ -257,18 +257,6 @@ def _until(question: Question) -> Iterable[Row]:
         said_then = _("{deadline}, then it counts as {verdict}")
         until, verdict = second_words(request.expires_at), _(str(expiry_verdict(request)))
         yield labelled(_("until"), said_then.format(deadline=until or in_line(request.expires_at), verdict=verdict))
-
-
-def subject_rows(question: Question, indent: int | None = None) -> list[Row]:
-    """Return what is hashed and approved, as JSON.
-
-    Args:
-        question: the question.
-        indent: of its lines; None for one line.
-    """
-    subject = json.dumps(question.view.request.subject, ensure_ascii=False, indent=indent, sort_keys=True)
-    heading = text_row(_("The exact subject:"), "$text-muted")
-    return [heading, Row("", styled(safe_text(subject)), exact=True)]
 
 
 def _rows(question: Question, draft: Sequence[Row], most: int | None, key: str = "", read: str = "") -> Iterable[Row]:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
+from itertools import count
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from hitl_tui.commands.results import CommandResult
+from hitl_tui.core.interrupts.shape import RESPOND
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
@@ -145,6 +148,8 @@ def _between_wide(text: str, at: int) -> bool:
     )
 
 
+_MOST_OPTIONS = 20
+"""Options of a question up to which each has its own command beside it."""
 _BAR = "| "
 """What each line of a text that was quoted, or takes several, begins with."""
 SHOWN_DIGITS = 12
@@ -234,15 +239,18 @@ def question_lines(
         place: `1 of 2`; empty for the only one.
         give: turns a chat command into what a person types here.
         bound: name the request by its id in the commands, for whoever sends them later or twice.
-        digests: print its digest and the exact subject, which a terminal doesn't need; None for as `bound` says.
+        digests: print its digest, which a terminal doesn't need; None for as `bound` says.
         keys: verdict → the key that, sent alone, gives it.
         files: by question the file that its step would make, see `open_questions.files_of`.
     """
-    exact = bound if digests is None else digests
-    rows = whole(question, exact=exact, draft=_draft(question, files))
-    if exact:
+    rows = _numbered(whole(question, _draft(question, files)))
+    if bound if digests is None else digests:
         rows.append(labelled(_("digest"), question.digest[:SHOWN_DIGITS]))
-    commands = question.bound_commands if bound else question.commands
+    commands = {**(question.bound_commands if bound else question.commands)}
+    if 0 < len(options := question.option_commands(bound=bound)) <= _MOST_OPTIONS:
+        commands.pop(RESPOND, None)
+        numbered = {f"{_('option')} {n}": command for n, command in enumerate(options, start=1)}
+        commands = {**numbered, **commands}
     width = max((cell_width(_verdict(v)) for v in commands), default=0)
     answers = {verdict: give(command_words(command)) for verdict, command in commands.items()}
     answers |= {
@@ -255,6 +263,12 @@ def question_lines(
         *(Whole(f"    {padded(_verdict(v), width)}  {command}") for v, command in answers.items()),
         *(layout(answer_rows(question.shape), "      ") if question.shape is not None else []),
     ]
+
+
+def _numbered(rows: Iterable[Row]) -> list[Row]:
+    """Return rows with a number at each option that can be chosen: it is what gives the option here."""
+    numbers = count(1)
+    return [replace(row, label=f"{row.label} {next(numbers)}") if row.label == _("option") else row for row in rows]
 
 
 def _draft(question: Question, files: Mapping[str, FilePreview | None]) -> list[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -26,6 +27,9 @@ builder.add_edge(START, "ask")
 builder.add_edge("ask", END)
 graph = builder.compile()
 """
+CHOICES = ASKS.replace(
+    '"How many boxes?"', '{"question": "Which box?", "options": ["the red one", "2", {"label": "none", "value": None}]}'
+)
 Ask = Callable[..., None]
 
 
@@ -74,6 +78,27 @@ def test_both_stand_in_it_and_are_answered_the_same_way(shell: Shell, ask: Ask) 
     ran = shell.run("decide", step["id"], "reject", "--reason", "no", "--json")
     assert ran.code == 2
     assert "cleanup.1 was approved by" in json.loads(ran.out)["message"]
+
+
+def test_each_option_stands_with_the_command_that_gives_it(shell: Shell) -> None:
+    agent = shell.workspace / "agent.py"
+    agent.write_text(CHOICES, encoding="utf-8")
+    begun = shell.run("attach", str(agent), "--input", "{}")
+    assert 'option 2: "2"' in begun.out and "/answer req-" in begun.out and "approve " not in begun.out
+    [asked] = waiting(shell)
+    assert [(c["number"], c["text"], c["value"]) for c in asked["choices"]] == [
+        (1, "the red one", "the red one"),
+        (2, "2", "2"),
+        (3, "none", None),
+    ]
+    told = shell.run("inbox").out
+    for choice in asked["choices"]:
+        assert f"  {choice['number']}  {choice['text']}\n     {choice['command']}\n" in told
+    assert "decide" in told and " approve" not in told
+    refused = shell.run("decide", asked["id"], "approve", "--digest", asked["digest"])
+    assert refused.code == 2 and "1 the red one, 2 2, 3 none" in refused.err
+    ran = shell.run(*shlex.split(asked["choices"][1]["command"])[1:])
+    assert ran.code == 0 and 'Sent: the text "2"' in ran.out
 
 
 def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell, ask: Ask) -> None:

@@ -200,6 +200,17 @@ async def test_options_are_chosen_by_digits_that_wait_for_the_list(tmp_path: Pat
         assert await said(c) == {"options": 3}
 
 
+async def test_the_first_key_chooses_where_nothing_is_proposed(tmp_path: Path) -> None:
+    async with asking(tmp_path, "options") as c:
+        await to_answer(c)
+        assert row(c)[0] == "1 Choose"
+        await c.press("1")
+        await dialog(c, OptionAnswer)
+        c.clock.rest()
+        await c.press("1")
+        assert await said(c) == {"options": "red"}
+
+
 async def test_a_form_from_a_schema_checks_before_it_sends(tmp_path: Path) -> None:
     async with asking(tmp_path, "booking") as c:
         await to_answer(c)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from shape_support import MAIL, SCHEMAS, batch, call, inbox, json_values, payloads
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts.answer_parser import read
+from hitl_tui.core.interrupts.answer_parser import option_words, read, read_as
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import PLACES, Form, Shape, ShapeKind, commands_of, shape_document
 from hitl_tui.core.safe_text import safe_text
@@ -363,3 +363,17 @@ def test_a_question_of_several_lines_is_called_by_its_first_and_shown_whole_once
     shape = recognise({"question": text})
     assert shape.question == "Delete these? …"
     assert [d.value for d in shape.details] == [text]
+
+
+def test_the_number_of_an_option_never_gives_the_one_that_is_called_so() -> None:
+    shape = recognise({"question": "Which row?", "options": ["2", "1", "respond"]})
+    assert [read(shape, word).value for word in option_words(shape)] == ["2", "1", "respond"]
+    assert read(shape, "1").value == "1" and read(shape, "#1").value == "2"
+    assert read(shape, "respond").value == "respond" and read(shape, "respond 3").value == "respond"
+
+
+def test_nothing_is_approved_where_something_is_chosen() -> None:
+    shape = recognise({"question": "Which?", "options": ["a", "b"]})
+    assert [action.name for action in shape.actions] == ["respond"]
+    with pytest.raises(BadInput, match="1 a, 2 b"):
+        read_as(shape, "approve", "")

@@ -134,9 +134,13 @@ class Line:
 
     def spawn(self, *arguments: str, term: str = "xterm") -> pexpect.spawn[str]:
         """Start line mode at a pseudo-terminal of 40 rows and 120 columns."""
+        return self.started("--line", *arguments, term=term)
+
+    def started(self, *arguments: str, term: str = "xterm") -> pexpect.spawn[str]:
+        """Start the program there, with these arguments alone."""
         return pexpect.spawn(
             sys.executable,
-            ["-m", "hitl_tui", "--line", *arguments],
+            ["-m", "hitl_tui", *arguments],
             cwd=str(self.workspace),
             env={**self.env, "TERM": term},
             dimensions=(40, 120),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -41,6 +42,10 @@ builder.add_edge("noisy", "ask")
 builder.add_edge("ask", END)
 graph = builder.compile()
 """
+
+CHOICE = GRAPH.replace(
+    'interrupt("Is that fine?")', 'str(interrupt({"question": "Which?", "options": ["red", "green", "blue"]}))'
+).replace("    subprocess.run", "    return {}\n    subprocess.run")
 
 KEPT_APART = """
 import sys
@@ -93,5 +98,20 @@ def test_children_write_past_the_prompt_and_read_no_keys(line: Line) -> None:
         assert shown.count(f"[001] {said}\n") == 1, said
     process.setwinsize(40, 90)
     terminal.send("/answer 1 yes\r")
+    terminal.wait("s1 is finished")
+    assert terminal.leave() == 0
+
+
+def test_the_number_of_an_option_alone_chooses_it(line: Line) -> None:
+    (line.workspace / "agent.py").write_text(CHOICE)
+    terminal = Terminal(line.started("attach", "agent.py:graph", "--line", "--input", "{}"), 40, 120)
+    shown = terminal.wait("option 3  3 or /answer 001 3")
+    assert "option 3: blue" in shown
+    terminal.wait("1–3 choose")
+    with contextlib.suppress(pexpect.TIMEOUT):  # a key answers what has stood there
+        while True:
+            terminal.wait_more(1.5)
+    terminal.send("3\r")
+    terminal.wait('Sent: the text "blue"')
     terminal.wait("s1 is finished")
     assert terminal.leave() == 0

@@ -67,7 +67,7 @@ def test_a_command_is_shown_argument_by_argument_with_its_preview() -> None:
     asked = question(Kind.TODO, subject, about, evidence={"argv": ["ls", "a b"], "text": "one\ntwo\x1b[2J\n"})
     shown = lines(asked)
     assert "  runs: rm -r 'a b' ''\n" in shown
-    assert '"argv": ["rm", "-r", "a b", ""]' in shown
+    assert '"argv"' not in shown, "what is hashed is for programs: --json has it"
     assert '  empty: ""\n' in shown, "an empty argument is an argument"
     assert shown.startswith("Approve 001? · 1 of 1 · clean · command · RISKY: deletes files\n")
     assert "  MISSING: 009 was skipped; this goes on without its result. /todo update 009 pending takes that" in shown

@@ -27,7 +27,7 @@ from hitl_tui.console.workers import work_on
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
-from hitl_tui.wording.inbox_rows import asked_words, risk_shown, votes_words, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, option_lines, risk_shown, votes_words, waits_words
 from hitl_tui.wording.status_words import fork_first
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ _NAMED = 36
 _ID = 12
 _SHOWN, _SOUGHT = 1_000, 10_000
 """Lines at most, and requests that words are looked for in: the most urgent ones."""
+_FEW_OPTIONS = 5
+"""Options below the list, of a question that gives a choice."""
 _LONGEST = 300
 """Characters of a session's title below the list."""
 _HEADS = {"session": mark("session"), "asks": mark("what it asks"), "risk": mark("risk"), "when": mark("waits")}
@@ -277,7 +279,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
             where = " · ".join(
                 filter(None, (safe_text(where.strip(), multiline=False, limit=_LONGEST), votes_words(view)))
             )
-            rows = (asked_words(view), where)
+            rows = (asked_words(view), *option_lines(view)[:_FEW_OPTIONS], where)
             self.query_one("#inbox-one", Static).update(Content("\n".join(rows)))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:

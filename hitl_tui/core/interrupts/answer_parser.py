@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -20,6 +20,7 @@ from hitl_tui.core.interrupts.shape import (
     STEP,
     Action,
     Form,
+    Option,
     Shape,
     ShapeKind,
     same,
@@ -87,7 +88,7 @@ def read(shape: Shape, text: str) -> Reading:
         return Reading(EACH, shape.answer(EACH, pairs))
     word, _, rest = _head(text)
     name = _action_named(shape, word)
-    if name:
+    if name and not _names_option(shape, text):
         return read_as(shape, name, rest)
     plain = _plain(shape, text)
     if plain is not None:
@@ -111,7 +112,7 @@ def _head(text: str) -> tuple[str, str, str]:
 
 def _action_named(shape: Shape, word: str) -> str:
     """Return the action that a first word names; empty when it is no action of this form."""
-    if len(shape.actions) == 1 and shape.actions[0].wants.form in (Form.VALUE, Form.OPTIONS):
+    if len(shape.actions) == 1 and shape.actions[0].wants.form is Form.VALUE:
         return ""
     name = {**_WORDS, **_OWN_WORDS.get(shape.kind, {})}.get(word.lower().rstrip(":,"), "")
     return name if name and shape.action(name) is not None else ""
@@ -291,21 +292,36 @@ def _option(action: Action, text: str) -> Json:
         BadInput: there is none, or the words stand for several.
     """
     options = action.wants.options
-    given = typed_value(text)
-    for option in options:
-        if same(option.value, given) or same(option.value, text):
-            return option.value
-    named = [o for o in options if o.text.strip().casefold() == text.strip().casefold()]
-    if len(named) > 1:
+    found = _by_name(options, text)
+    if len(found) > 1:
         raise BadInput(Message('"{}" is the text of several options; name its number.', one_line(text, 40)))
-    if named:
-        return named[0].value
-    number = text.strip().lstrip("#")
+    if found:
+        return found[0].value
+    number = text.strip().removeprefix("#")
     if number.isascii() and number.isdigit() and 1 <= int(number[:6]) <= len(options):
         return options[int(number[:6]) - 1].value
     listed = ", ".join(f"{n} {one_line(o.text, 30)}" for n, o in enumerate(options[:8], start=1))
     more = ", …" if len(options) > 8 else ""
     raise BadInput(Message('No option "{}"; options: {}{}.', one_line(text, 40), listed, more))
+
+
+def _by_name(options: Sequence[Option], text: str) -> list[Option]:
+    """Return the options that a text names: the one that has it for its value, else those that read so."""
+    given = typed_value(text)
+    valued = [o for o in options if same(o.value, given) or same(o.value, text)]
+    return valued[:1] or [o for o in options if o.text.strip().casefold() == text.strip().casefold()]
+
+
+def _names_option(shape: Shape, text: str) -> bool:
+    """Return whether a text is one of the options, all that there is to answer with, by its name."""
+    wants = shape.actions[0].wants if len(shape.actions) == 1 else None
+    return wants is not None and wants.form is Form.OPTIONS and bool(_by_name(wants.options, text))
+
+
+def option_words(shape: Shape) -> list[str]:
+    """Return the word that answers a question with each of its options: its number, marked where that names another."""
+    options = shape.options
+    return [f"{'#' if _by_name(options, str(number)) else ''}{number}" for number in range(1, len(options) + 1)]
 
 
 # Without an action's word ------------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ _OPEN = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-_OPTION_CELLS = 60
+_OPTION_CELLS = 200
 _DEFAULT_CELLS = 16
 
 _YES_OR_NO = frozenset(
@@ -64,8 +64,6 @@ def is_text(value: Json) -> TypeGuard[str]:
 @dataclass(frozen=True)
 class OptionShape(Shape):
     """One of several: the answer is the chosen option's value."""
-
-    options: tuple[Option, ...] = ()
 
     def _made(self, action: Action, payload: Json) -> Json:
         return action.wants.present if action.name == APPROVE else payload
@@ -113,23 +111,17 @@ def options_of(
     """
     usual = next((o for o in options if default is not None and same(o.value, default)), None)
     choose = Wants(Form.OPTIONS, options=tuple(options))
-    no_default = Message("Nothing is proposed: choose one of the options.")
-    actions = (
-        Action(
-            APPROVE,
-            f"Take {one_line(usual.text, _DEFAULT_CELLS)}" if usual else "Approve",
-            Wants(present=usual.value if usual else None),
-            Message("Takes {}.", one_line(usual.text, 60)) if usual else "",
-            "" if usual else no_default,
-        ),
+    actions: tuple[Action, ...] = (
         Action(RESPOND, "Choose", choose, Message("Sends the value of the option you choose.")),
     )
     listed = listed_options(options)
-    if usual is not None and one_line(usual.text, _DEFAULT_CELLS) != usual.text:
-        listed.append(Detail("default", usual.value))
-    return OptionShape(
-        ShapeKind.OPTIONS, question_line(question), (*details, *listed), actions, "", notes, tuple(options)
-    )
+    if usual is not None:
+        take = Message("Takes {}.", one_line(usual.text, 60))
+        shown = one_line(usual.text, _DEFAULT_CELLS)
+        actions = (Action(APPROVE, f"Take {shown}", Wants(present=usual.value), take), *actions)
+        if shown != usual.text:
+            listed.append(Detail("default", usual.value))
+    return OptionShape(ShapeKind.OPTIONS, question_line(question), (*details, *listed), actions, "", notes)
 
 
 def listed_options(options: Sequence[Option]) -> list[Detail]:
@@ -169,7 +161,7 @@ def _option(item: Any) -> Option:
     label = next((item[k] for k in ("label", "title", "name", "text") if is_text(item.get(k))), "")
     said = next((item[k] for k in ("description", "detail") if is_text(item.get(k))), "")
     shown = " - ".join(part for part in (label, said) if part) or json_words(value)
-    return Option(one_line(shown, 200), value, item)
+    return Option(one_line(shown, _OPTION_CELLS), value, item)
 
 
 @dataclass(frozen=True)

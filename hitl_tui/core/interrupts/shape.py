@@ -46,7 +46,7 @@ KNOWN_ACTIONS: Mapping[str, str] = {
 """The words that graphs have for an action, by what it means."""
 
 _QUESTION_CELLS = 300
-_SAID_CELLS = 160
+_SAID_CELLS, _OPTION_CELLS = 160, 40
 _DOUBTFUL = re.compile(r'^["*]|\s\s|[:=](\s|$)|^(\d+ )?tool$|^option \d+$')
 """In a name that could pass for a name and a value, or for a part that is numbered here."""
 
@@ -177,6 +177,11 @@ class Shape(ABC):
         return ()
 
     @property
+    def options(self) -> tuple[Option, ...]:
+        """What can be chosen from; empty where there is no choice."""
+        return next((a.wants.options for a in self.actions if a.wants.form is Form.OPTIONS and not a.why_not), ())
+
+    @property
     def schema(self) -> JsonSchema | None:
         """JSON Schema of the whole answer, None when there is none."""
         return None
@@ -193,7 +198,8 @@ class Shape(ABC):
         """
         found = self.action(name)
         if found is None:
-            known = ", ".join(a.name for a in self.actions if not a.why_not) or Message("a value")
+            named = [f"{n} {one_line(o.text, _OPTION_CELLS)}" for n, o in enumerate(self.options[:8], start=1)]
+            known = ", ".join(named or [a.name for a in self.actions if not a.why_not]) or Message("a value")
             raise BadInput(Message('This question has no "{}"; it takes {}.', one_line(name, 40), known))
         if found.why_not:
             raise BadInput(found.why_not)

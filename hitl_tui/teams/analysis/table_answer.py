@@ -425,7 +425,7 @@ def which(near: Sequence[str], language: str) -> dict[str, object]:
     """Return the question which of some queries is meant; the answer is the words of one, or those for none."""
     none = say(language, "없음: 답하지 않음", "None: leave it unanswered")
     asked = say(language, "어느 질의를 실행할까요?", "Which of these queries shall run?")
-    return {"type": "option_selector", "question": asked, "options": [*near, none], "default": none}
+    return {"type": "option_selector", "question": asked, "options": [*near, none]}
 
 
 def _column(column: Column) -> str:
