@@ -38,6 +38,8 @@ class Operation(StrEnum):
 
 RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 """Operations whose steps are where something else goes."""
+LEVELS = ("first", "last")
+"""Words that put a step at an end of the plan, by their names in rules.toml."""
 
 
 _ROW = re.compile(r"(?P<one>\d)(?:,| and|, and) $")
@@ -85,7 +87,6 @@ class _Mark:
     place: Span
     named: Named | None = None
     kind: str = ""
-    level: str = ""
     after: bool = False
 
 
@@ -169,7 +170,8 @@ def _edit(
     steps = tuple(dict.fromkeys(mark.named for mark in part if mark.named))
     asking = "?" in sentence and not rules.revise.polite.search(sentence)
     kinds = {mark.kind for mark in part if mark.kind} - ({"ask"} if asking else set())
-    level = next((mark.level for mark in part if mark.level), "")
+    level = next((mark.kind for mark in part if mark.kind in LEVELS), "")
+    kinds |= {"order"} if level else set()
     if not kinds and not asking and (not subject or rules.revise.imperative.match(sentence)):
         kinds = {"ask"}
     operation = next((o for o in Operation if o in kinds and not (o is Operation.CHANGE and level)), None)
@@ -202,8 +204,8 @@ def _marks(
     """Return the names of steps in a sentence and the words for operations, in order."""
     revise = rules.revise
     actions = [
-        _Mark(place, kind=action.kind, level=action.level, after=after)
-        for action in rules.actions
+        _Mark(place, kind=kind, after=after)
+        for kind, action in rules.actions.items()
         for place, after in action.found_in(sentence)
     ]
     kinds = [_Mark(m.span(), Named(need)) for need, e in rules.targets.items() for m in e.finditer(sentence)]
@@ -228,7 +230,7 @@ def _marks(
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
     named += [_Mark(m.span(), Named(everything=True)) for m in revise.everything.finditer(sentence)]
     # A word that names a step isn't what is to be done next to what says where that goes; nor is a command's verb.
-    places = [mark for mark in actions if mark.kind in RELATIONS or mark.level]
+    places = [mark for mark in actions if mark.kind in (*RELATIONS, *LEVELS)]
 
     def names(mark: _Mark) -> bool:
         named_too = any(overlaps(mark.place, [one.place]) for one in named)

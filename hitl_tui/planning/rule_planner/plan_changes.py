@@ -19,7 +19,7 @@ from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.draft import Draft
-from hitl_tui.planning.rule_planner.edits import RELATIONS, Edit, Named, Operation, edits_in
+from hitl_tui.planning.rule_planner.edits import LEVELS, RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
     left_out,
@@ -87,7 +87,7 @@ class _Sentence:
         revise, self._scene = scene.rules.revise, scene
         self.text, self.edits = text, edits
         self.strategy = next((Strategy(name) for name, e in scene.rules.strategy.items() if e.search(text)), None)
-        self.level = next((a.level for a in scene.rules.actions if a.level and a.found_in(text)), "")
+        self.level = next((level for level in LEVELS if scene.rules.actions[level].found_in(text)), "")
         self.also = revise.also.search(text) is not None
         self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
@@ -119,8 +119,7 @@ class _Sentence:
         spans += [edit.place for edit in self.moved]
         spans += [e.place for e in self.edits if e.operation in RELATIONS and self.anchors(e)]
         if self.related or self.level:
-            cues = (action for action in rules.actions if action.level == self.level != "")
-            spans += [place for cue in cues for place, _ in cue.found_in(text)]
+            spans += [place for place, _ in rules.actions[self.level].found_in(text)] if self.level else []
             text = blanked(text, spans)
             spans += [match.span() for match in rules.revise.around.finditer(text)]
         return blanked(text, spans)
@@ -210,8 +209,7 @@ class _Revision:
 
     def give_inputs(self, said: _Sentence) -> None:
         """Give the only step that is named and not begun the input that is said now."""
-        changes = (a for a in self.scene.rules.actions if a.kind == Operation.CHANGE)
-        spans = [place for action in changes for place, _ in action.found_in(said.text)]
+        spans = [place for place, _ in self.scene.rules.actions[Operation.CHANGE].found_in(said.text)]
         wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
         if spans and not said.edits and len(self.scene.todos) == 1:
             wanted = [((Named(everything=True),), blanked(said.text, spans).strip())]

@@ -41,14 +41,10 @@ class Action(_Table):
     """A word that changes a plan, and on which side of its target it stands.
 
     Args:
-        kind: an `Operation`.
-        level: `first` or `last`: where in the plan it puts a step.
         before: stands before its target (English).
         after: stands after its target (English; Korean always).
     """
 
-    kind: str
-    level: str = ""
     before: Expression | None = None
     after: Expression | None = None
 
@@ -86,7 +82,7 @@ class Rules(_Table):
     kinds: Mapping[str, frozenset[str]]
     commands: Expressions
     targets: Mapping[Need, Expression]
-    actions: tuple[Action, ...]
+    actions: Mapping[str, Action]
     revise: Expressions
     steps: Mapping[Need, StepRule]
     sentences: Mapping[str, Mapping[str, str]]

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Any, TypedDict
 
-from langgraph.graph import END, START, StateGraph
+from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 from langgraph.types import interrupt
 from pydantic import TypeAdapter
@@ -23,9 +23,9 @@ from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, Step, say
-from hitl_tui.teams.analysis.analysis_report import SUMMARY_LIMIT, citations, render
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, say
 from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
+from hitl_tui.teams.analysis.analysis_report import citations, render
 from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
 from hitl_tui.teams.analysis.limits import Limit
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
@@ -45,6 +45,7 @@ from hitl_tui.teams.printed_figures import run_of
 
 MAX_BYTES = 100_000
 MAX_FILES, MAX_PASSAGES = 12, 60
+_SUMMARY = 200
 _TEXT = (".md", ".txt", ".rst")
 _ANALYSIS = TypeAdapter(Analysis)
 _SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
@@ -85,7 +86,6 @@ class AnalysisState(TypedDict, total=False):
     analysis_type: str
     language: str
     passages: list[dict[str, Any]]
-    measured: list[dict[str, Any]]
     analysis: dict[str, Any]
     report: str
     table: dict[str, Any]
@@ -95,16 +95,8 @@ class AnalysisState(TypedDict, total=False):
 def graph() -> TeamGraph:
     """Return the graph, not compiled."""
     built: TeamGraph = StateGraph(AnalysisState, context_schema=TeamContext)
-    built.add_node("prepare", prepare)
-    built.add_node("preprocess", preprocess)
-    built.add_node("analyse", analyse)
-    built.add_node("generate_insights", generate_insights)
-    built.add_node("create_report", create_report)
-    built.add_node("finalise", finalise)
-    order = (START, "prepare", "preprocess", "analyse", "generate_insights", "create_report", "finalise", END)
-    for before, after in itertools.pairwise(order):
-        built.add_edge(before, after)
-    return built
+    built.add_sequence([prepare, preprocess, analyse, generate_insights, create_report, finalise])
+    return built.add_edge(START, "prepare")
 
 
 def question(task: TeamTask) -> str:
@@ -132,7 +124,6 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     query = question(task)[:MAX_QUERY]
     passages = collect(task)
     language = language_of(query)
-    runs = [run_of(todo_id, result.to_dict()) for todo_id, result in task.inputs.items()]
     korean = f"앞선 결과의 구절 {len(passages)}개"
     english = f"passages from earlier results: {len(passages)}"
     runtime.context.progress(say(language, korean, english))
@@ -141,7 +132,6 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
         "analysis_type": str(task.arguments.get("analysis_type", "comprehensive")),
         "language": language,
         "passages": [asdict(passage) for passage in passages],
-        "measured": [asdict(step) for step in measured_steps([run for run in runs if run], language)],
     }
 
 
@@ -182,16 +172,15 @@ def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = N
 
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Read the files that passages were cut from; or ask the tables of the workspace."""
-    workspace = runtime.context.workspace
+    workspace, passages = runtime.context.workspace, _passages(state)
     if state["analysis_type"] == "tables":
         before = _earlier_query(runtime.context.task)
         answer = await in_thread(lambda: ask(state["query"], table_files(workspace), before))
         if answer.why != "limit":
             return {"table": _told(answer, state["language"])}
-        read = await asyncio.to_thread(whole, workspace, [Passage.from_dict(item) for item in state["passages"]])
+        read = await asyncio.to_thread(whole, workspace, passages)
         limited = await in_thread(lambda: held(answer, state["query"], read, state["language"]))
         return {"table": _told(limited[0], state["language"], *limited[1:])}
-    passages = [Passage.from_dict(item) for item in state["passages"]]
     told: dict[str, Any] = {}
     paths = {passage.path for passage in passages if PurePosixPath(passage.path).suffix.lower() in SUFFIXES}
     if paths:
@@ -204,69 +193,65 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
 
 async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Do the arithmetic; where a table wasn't asked, let a person choose among the nearest queries."""
+    context, language = runtime.context, state["language"]
     if state["analysis_type"] == "tables":
         near = state["table"]["choices"]
-        chosen = interrupt(which(list(near), state["language"])) if near else ""
+        chosen = interrupt(which(list(near), language)) if near else ""
         if chosen not in near:
             return {}
         query = TableQuery.from_dict(near[chosen])
-        answer = await in_thread(lambda: again(query, table_files(runtime.context.workspace)))
-        return {"table": _told(answer, state["language"])}
-    measured = [Step(**step | {"sources": tuple(step["sources"])}) for step in state.get("measured", ())]
-    passages = [Passage.from_dict(item) for item in state["passages"]]
-    language = state["language"]
-    analysis = await asyncio.to_thread(compute, state["query"], passages, state["analysis_type"], language, measured)
-    return {"analysis": _ANALYSIS.dump_python(analysis, mode="json")}
+        answer = await in_thread(lambda: again(query, table_files(context.workspace)))
+        return {"table": _told(answer, language)}
+    runs = [run_of(todo_id, result.to_dict()) for todo_id, result in context.task.inputs.items()]
+    measured = measured_steps([run for run in runs if run], language)
+    asked = (state["query"], _passages(state), state["analysis_type"], language, measured)
+    return {"analysis": _ANALYSIS.dump_python(await asyncio.to_thread(compute, *asked), mode="json")}
 
 
 async def generate_insights(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Add what is worth noticing besides the figures: where a limit holds, where it doesn't, what is missing."""
-    if state["analysis_type"] == "tables":
+    if "analysis" not in state:
         return {}
     analysis = _ANALYSIS.validate_python(state["analysis"])
-    passages = [Passage.from_dict(item) for item in state["passages"]]
-    noticed = await asyncio.to_thread(with_insights, analysis, passages)
+    noticed = await asyncio.to_thread(with_insights, analysis, _passages(state))
     return {"analysis": _ANALYSIS.dump_python(noticed, mode="json")}
+
+
+def _passages(state: AnalysisState) -> list[Passage]:
+    return [Passage.from_dict(item) for item in state["passages"]]
 
 
 def _computed(state: AnalysisState) -> Analysis | None:
     """Return what was computed; None where a table answers and nothing else was."""
-    analysis = _ANALYSIS.validate_python(state["analysis"]) if state.get("analysis") else None
+    analysis = _ANALYSIS.validate_python(state["analysis"]) if "analysis" in state else None
     return None if state.get("table") and not (analysis and analysis.found) else analysis
+
+
+def _brief(state: AnalysisState) -> Brief:
+    analysis = _computed(state)
+    told = analysis_brief(analysis) if analysis else brief_of({"data": state["table"]})
+    assert told is not None
+    return told
 
 
 async def create_report(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Write the report."""
-    analysis = _computed(state)
-    return {"report": render(analysis_brief(analysis) if analysis else _brief_of(state["table"]))}
+    return {"report": render(_brief(state))}
 
 
 async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Hand the result back."""
-    analysis = _computed(state)
+    analysis, told = _computed(state), _brief(state)
     if analysis is not None:
-        data = _ANALYSIS.dump_python(analysis, mode="json") | {
-            "query": state["query"],
-            BRIEF: analysis_brief(analysis).to_dict(),
-        }
-        cited, said, found = citations(analysis), analysis.summary, analysis.found
+        data = _ANALYSIS.dump_python(analysis, mode="json")
+        places, said, found = citations(analysis), analysis.summary, analysis.found
     else:
-        table = state["table"]
-        told, found = _brief_of(table), bool(table["found"])
-        data = {
-            "query": state["query"],
-            "table": {name: value for name, value in table.items() if name != BRIEF},
-            BRIEF: table[BRIEF],
-        }
-        places = [table["source"], *filter(None, [table.get("limit")])] if found else []
-        cited = tuple(Citation.from_dict(place) for place in places)
+        table = {name: value for name, value in state["table"].items() if name != BRIEF}
+        data, found = {"table": table}, bool(table["found"])
+        cited_in = [table["source"], *filter(None, [table["limit"]])] if found else []
+        places = tuple(Citation.from_dict(place) for place in cited_in)
         said = (told.answer or " ".join(told.absent)).split("\n")[0].replace("*", "")
-    result = TeamResult(state["report"], data, cited, summary=clip(said, SUMMARY_LIMIT), found=found)
+    data |= {"query": state["query"], BRIEF: told.to_dict()}
+    result = TeamResult(state["report"], data, places, summary=clip(said, _SUMMARY), found=found)
     runtime.context.progress(result.summary, fraction=1.0)
     return {"result": result.to_dict()}
-
-
-def _brief_of(table: dict[str, Any]) -> Brief:
-    told = brief_of({"data": table})
-    assert told is not None
-    return told

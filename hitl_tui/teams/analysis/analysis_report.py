@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from hitl_tui.teams.analysis.analysis_model import QUERY, Analysis, Finding, Source, Step, say
 from hitl_tui.teams.contract import Block, Brief, Citation
 
-SUMMARY_LIMIT = 200
-
 
 def render(told: Brief) -> str:
     """Return a report: what the final answer says of it, whole."""
