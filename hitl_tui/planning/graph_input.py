@@ -16,7 +16,6 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
 from hitl_tui.planning.rule_planner.query_reader import language_of
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +27,7 @@ class AttachedPlanner:
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return the plan of one step."""
         step = await asyncio.to_thread(self._step, query, agents, {})
-        return Planned(Intent("graph", 1.0, language=language_of(query, load_rules())), ExecutionPlan((step,)))
+        return Planned(Intent("graph", 1.0, language=language_of(query)), ExecutionPlan((step,)))
 
     def _step(self, text: str, agents: Mapping[str, AgentFacts], more: Mapping[str, Any]) -> ExecutionStep:
         facts = agents.get(self.agent)

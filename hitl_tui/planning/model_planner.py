@@ -25,7 +25,6 @@ from hitl_tui.planning.plan_templates import FOUND, TemplateStep
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS, CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import language_of
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 MOST_STEPS = 20
 MOST_PROPOSED = 5
@@ -176,7 +175,7 @@ class ModelPlanner:
         made_from = digest([self.model.name, query, sorted(offered)])
         if (known := self.model.memory.pop(made_from, None)) is not None:
             return known
-        check = partial(_planned, offered=offered, language=language_of(query, load_rules()))
+        check = partial(_planned, offered=offered, language=language_of(query))
         found = await self._filled(PlanForm, offered, f"The request:\n{query}", check)
         self.model.memory.clear()
         self.model.memory[made_from] = found

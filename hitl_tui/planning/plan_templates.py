@@ -24,7 +24,6 @@ from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.query_reader import language_of
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 CALL = "template:"
 """How a first question begins that names a template."""
@@ -283,7 +282,7 @@ class TemplatePlanner(PlannerAround):
             return await self.planner.plan(query, agents)
         template, rest = self.shelf.split(query.strip().removeprefix(CALL))
         steps = template.filled(values_in(rest))
-        language = language_of(template.name, load_rules())
+        language = language_of(template.name)
         return Planned(Intent("template", 1.0, language=language), ExecutionPlan(steps))
 
 

@@ -16,7 +16,6 @@ from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
 from hitl_tui.planning.rule_planner.plan_steps import before_report
 from hitl_tui.planning.rule_planner.query_reader import report_file, report_subject
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 ANALYSIS, SEARCH, REPORT = "analysis_team", "search_team", "document_team"
 BOTH, LIMIT = "both", "limit"
@@ -152,9 +151,8 @@ class TablePlanner(PlannerAround):
 
 def _reported_subject(query: str) -> str:
     """Return what a question asks that calls for a report."""
-    rules = load_rules()
-    query = report_file(query, rules)[1]
-    return report_subject(query, rules) or before_report(query, rules)
+    query = report_file(query)[1]
+    return report_subject(query) or before_report(query)
 
 
 def _asks(todo: SupervisorTodo) -> bool:

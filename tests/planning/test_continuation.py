@@ -15,7 +15,6 @@ from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import NoChange
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.question_rewrite import merged
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
 
@@ -326,9 +325,9 @@ def test_a_report_on_what_was_asked_before_needs_no_other_search(text: str) -> N
     ],
 )
 def test_a_case_that_says_more_than_a_figure_stands_beside_the_question(query: str, case: str) -> None:
-    assert merged(query, case, load_rules()) == (f"{query} {case}", False)
+    assert merged(query, case) == (f"{query} {case}", False)
 
 
 def test_what_a_step_is_to_be_about_asks_nothing() -> None:
-    whole, _ = merged("What is the policy on late payments?", "delete requests", load_rules(), anew=False)
+    whole, _ = merged("What is the policy on late payments?", "delete requests", anew=False)
     assert whole == "What is the policy on delete requests?"

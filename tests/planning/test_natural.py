@@ -11,7 +11,6 @@ from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.calls import by_deed
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 TEAMS = {name: agent(name) for name in ("search_team", "analysis_team", "document_team", "command_team")}
 CLEAN = {"clean": CommandFacts("clean", "Remove what is old", {"folder": ParameterFacts("path")})}
@@ -92,11 +91,11 @@ STAMP = {"stamp": CommandFacts("stamp", "Write a stamp file")}
 
 @pytest.mark.parametrize("query", ["write a stamp file", "write a stamp", "Please write the stamp file now"])
 def test_a_command_is_found_by_the_verb_that_says_what_it_does_however_common(query: str) -> None:
-    assert by_deed(query, STAMP, load_rules()) == "stamp"
+    assert by_deed(query, STAMP) == "stamp"
 
 
 @pytest.mark.parametrize(
     "query", ["write a report about the stamps", "write a summary of the stamp", "write the stamp rules down as a memo"]
 )
 def test_what_else_is_to_be_written_is_no_such_command(query: str) -> None:
-    assert by_deed(query, STAMP, load_rules()) == ""
+    assert by_deed(query, STAMP) == ""

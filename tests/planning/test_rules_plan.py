@@ -13,7 +13,6 @@ from hitl_tui.planning.agent import Planned, PlanningAgent
 from hitl_tui.planning.rule_planner.calls import asked_in
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
 S1_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 S1_EN = (
@@ -410,7 +409,7 @@ def test_a_list_of_deeds_becomes_commands_in_the_order_they_were_said(query: str
         "clean-logs": CommandFacts("clean-logs", "Delete old logs (오래된 로그 삭제)"),
         "verify": CommandFacts("verify", "Show the space that is left"),
     }
-    found = list(asked_in(query, declared, load_rules()).calls)
+    found = list(asked_in(query, declared).calls)
     assert [call.command for call in found] == commands
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts, command_facts
-from hitl_tui.planning.rule_planner.rule_file import Need, load_rules
+from hitl_tui.planning.rule_planner.rule_file import Need, rules
 
 
 def test_every_need_has_a_step_with_words_in_every_language() -> None:
-    rules = load_rules()
-    assert set(rules.steps) == set(Need)
-    for need, step in rules.steps.items():
+    assert set(rules().steps) == set(Need)
+    for need, step in rules().steps.items():
         assert set(step.wording) == {"ko", "en"}
         for wording in step.wording.values():  # the others have the query in their input
             assert wording["task"]
@@ -17,9 +16,8 @@ def test_every_need_has_a_step_with_words_in_every_language() -> None:
 
 
 def test_no_expression_matches_everywhere() -> None:
-    rules = load_rules()
-    cues = [cue.expression for found in rules.needs.values() for cue in found]
-    for expression in [*cues, *rules.targets.values()]:
+    cues = [cue.expression for found in rules().needs.values() for cue in found]
+    for expression in [*cues, *rules().targets.values()]:
         assert not expression.search(""), expression.pattern
 
 

@@ -17,9 +17,7 @@ from hitl_tui.planning.agent import Planned, PlanningAgent
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.query_reader import unread
-from hitl_tui.planning.rule_planner.rule_file import load_rules
 
-RULES = load_rules()
 COMMANDS = {
     "list-logs": CommandFacts("list-logs", "List the logs."),
     "slow-job": CommandFacts("slow-job", "A slow job with progress.", {"n": ParameterFacts("integer", default=20)}),
@@ -198,5 +196,4 @@ async def test_a_step_is_called_as_its_command_says_in_the_language_of_the_quest
 
 
 def test_a_korean_syllable_by_itself_is_no_part_that_was_left_out() -> None:
-    rules = load_rules()
-    assert unread("건", (), rules) == () and unread("포스터 건", (), rules) == ("포스터 건",)
+    assert unread("건", ()) == () and unread("포스터 건", ()) == ("포스터 건",)

@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.planning.rule_planner.plan_steps import subject_of, title_of
-from hitl_tui.planning.rule_planner.rule_file import load_rules
-
-RULES = load_rules()
 
 SUBJECTS = [
     ("What is the default minimum size of a response?", "What is the default minimum size of a response?"),
@@ -37,7 +34,7 @@ SUBJECTS = [
 
 @pytest.mark.parametrize(("text", "subject"), SUBJECTS, ids=[t for t, _ in SUBJECTS])
 def test_a_report_is_called_what_was_asked_without_the_words_that_ask_for_it(text: str, subject: str) -> None:
-    assert subject_of(text, RULES) == subject
+    assert subject_of(text) == subject
 
 
 @pytest.mark.parametrize(
@@ -69,11 +66,11 @@ def test_the_title_of_a_step_has_the_words_as_they_were_asked_and_is_cut_only_at
 
 @given(st.text(alphabet=st.characters(), max_size=300) | st.lists(st.sampled_from(SUBJECTS), max_size=4).map(str))
 def test_titles_are_one_short_line(text: str) -> None:
-    for said, most in ((title_of(text), 56), (subject_of(text, RULES), 100)):
+    for said, most in ((title_of(text), 56), (subject_of(text), 100)):
         assert cell_width(said) <= most
         assert len(said.splitlines()) <= 1
         assert bool(said) or not text.strip()
 
 
 def test_a_text_of_marks_and_line_ends_has_a_title_too() -> None:
-    assert title_of(":\r") == subject_of(":\r", RULES) == ":"
+    assert title_of(":\r") == subject_of(":\r") == ":"

@@ -20,9 +20,9 @@ from hitl_tui.core.messages import Message
 from hitl_tui.meaning.amounts import UNITS, Unit, unit_named
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, unread
-from hitl_tui.planning.rule_planner.rule_file import Rules
+from hitl_tui.planning.rule_planner.rule_file import lexicon, rules
 from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
-from hitl_tui.planning.rule_planner.words import Lexicon, alike, name_words, stem
+from hitl_tui.planning.rule_planner.words import alike, name_words, stem
 
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
 _TEXTS = frozenset({"string", "path", "any"})
@@ -81,7 +81,6 @@ class _Filling:
     """A call whose parameters are being filled, and the text without what says that it is called."""
 
     facts: CommandFacts
-    rules: Rules
     text: str
     given: list[Given] = field(default_factory=list)
     values: dict[str, Json] = field(default_factory=dict)
@@ -109,27 +108,25 @@ class _Filling:
         """Give what is left of some kinds to the only parameters of these types: as many as there are, in order."""
         for needed in (True, False):
             free = {n: p for n, p in self.free(types).items() if p.needed is needed}
-            fitting = [
-                g for g in self.left(kinds) if any(_fitted(g, n, p, self.rules) is not None for n, p in free.items())
-            ]
+            fitting = [g for g in self.left(kinds) if any(_fitted(g, n, p) is not None for n, p in free.items())]
             if free and len(fitting) == len(free) and (needed or len(free) == 1):
                 for (name, parameter), one in zip(free.items(), fitting, strict=True):
-                    value = _fitted(one, name, parameter, self.rules)
+                    value = _fitted(one, name, parameter)
                     if value is not None and (needed or one.measure in ("", "money")):
                         self.take(name, value, one.place)
 
 
-def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] = ()) -> list[Call]:
+def fill(clause: str, facts: CommandFacts, named: Sequence[Span] = ()) -> list[Call]:
     """Return the calls that a clause gives arguments for, beside the places that name what is called.
 
     That is one, or one for each value where it lists several.
     """
     pairs = list(PAIR.finditer(clause))
-    filling = _Filling(facts, rules, blanked(clause, [*named, *(match.span() for match in pairs)]))
+    filling = _Filling(facts, blanked(clause, [*named, *(match.span() for match in pairs)]))
     for match in pairs:
         filling.take(match["name"], _typed(match, facts), match.span())
-    given = given_in(filling.text, rules)
-    matches = rules.commands.paths.finditer(filling.text)
+    given = given_in(filling.text)
+    matches = rules().commands.paths.finditer(filling.text)
     folders = [Given("path", m[g].rstrip("."), m.span(g)) for m in matches for g in m.groupdict() if m[g]]
     filling.given = [*given, *(f for f in folders if not overlaps(f.place, [g.place for g in given]))]
     filling.assign(_offers(filling))
@@ -142,7 +139,7 @@ def fill(clause: str, facts: CommandFacts, rules: Rules, named: Sequence[Span] =
     several = _several(filling, filling.left(texts))
     _take_words(filling, clause)
     unplaced = [g.place for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters]
-    left = unread(clause, [*named, *filling.used, *unplaced, *_known_in(clause, facts, rules)], rules)
+    left = unread(clause, [*named, *filling.used, *unplaced, *_known_in(clause, facts)])
     said = tuple(dict.fromkeys(clause[slice(*place)].strip() for place in unplaced))
     call = Call(facts, {}, clause.strip(), 0, len(clause), tuple(filling.used), said, left)
     values = ({**filling.values, **one} for one in several or [{}])
@@ -172,13 +169,13 @@ def _typed(pair: re.Match[str], facts: CommandFacts) -> Json:
     return read if type(read) in types.get(facts.parameters[name].type, ()) else value
 
 
-def _known_in(clause: str, facts: CommandFacts, rules: Rules) -> list[Span]:
+def _known_in(clause: str, facts: CommandFacts) -> list[Span]:
     """Return where a clause says what is called does anyway."""
-    own = rules.lexicon.vocabulary(facts)
-    said = [m.span() for m in rules.commands.modifiers.finditer(clause)]
+    own = lexicon().vocabulary(facts)
+    said = [m.span() for m in rules().commands.modifiers.finditer(clause)]
     for match in WHOLE_WORD.finditer(clause):
-        word = rules.lexicon.plain(re.sub("[ -]", "", match.group()))
-        if rules.lexicon.found(word, own) or (facts.own and rules.lexicon.is_verb(match.group())):
+        word = lexicon().plain(re.sub("[ -]", "", match.group()))
+        if lexicon().found(word, own) or (facts.own and lexicon().is_verb(match.group())):
             said.append(match.span())
     return said
 
@@ -191,23 +188,23 @@ def _offers(filling: _Filling) -> Iterator[_Offer]:
     quoted = [g.place for g in filling.given if g.kind in ("text", "path", "url", "email", "date")]
     for name, parameter in filling.free().items():
         yield from _roles(name, parameter, filling)
-        yield from _choices(name, parameter, blanked(filling.text, quoted), filling.rules.lexicon)
+        yield from _choices(name, parameter, blanked(filling.text, quoted))
         for one in filling.given:
-            value = _fitted(one, name, parameter, filling.rules)
+            value = _fitted(one, name, parameter)
             beside = blanked(filling.text, [g.place for g in filling.given if g is not one])
-            score = _labels(name, parameter, beside, one.place, filling.rules)
-            score += _by_kind(name, parameter, one, filling.rules)
+            score = _labels(name, parameter, beside, one.place)
+            score += _by_kind(name, parameter, one)
             if value is not None and score:
                 yield _Offer(score, name, value, (one.place,))
         if parameter.type == "boolean":
             yield from _flags(name, parameter, filling)
 
 
-def _choices(name: str, parameter: ParameterFacts, text: str, lexicon: Lexicon) -> Iterator[_Offer]:
+def _choices(name: str, parameter: ParameterFacts, text: str) -> Iterator[_Offer]:
     """Yield the choice that a text names, as it is or as a word that means the same; of a list all of them."""
     found: dict[str, Span] = {}
     for choice in sorted(parameter.choices, key=len, reverse=True):
-        place = _spoken_choice(choice, parameter, text, lexicon)
+        place = _spoken_choice(choice, parameter, text)
         if place is not None and not overlaps(place, list(found.values())):
             found[choice] = place
     if parameter.type == "array" and found:
@@ -217,7 +214,7 @@ def _choices(name: str, parameter: ParameterFacts, text: str, lexicon: Lexicon) 
         yield _Offer(_CERTAIN, name, choice, (place,))
 
 
-def _spoken_choice(choice: str, parameter: ParameterFacts, text: str, lexicon: Lexicon) -> Span | None:
+def _spoken_choice(choice: str, parameter: ParameterFacts, text: str) -> Span | None:
     """Return where a text names a choice: as it is, as its description calls it, or as a word that means the same."""
     parts = re.split(r"[,;:()]", parameter.description)
     described = (p for p in parts if [c for c in parameter.choices if c.lower() in p.lower()] == [choice])
@@ -226,33 +223,33 @@ def _spoken_choice(choice: str, parameter: ParameterFacts, text: str, lexicon: L
         match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_-])", text, re.IGNORECASE)
         if match is not None:
             return match.span()
-    meant = frozenset(c for c in lexicon.concepts(choice) if c[0] != "=")
-    return next((m.span() for m in _WORD.finditer(text) if meant & lexicon.concepts(m.group())), None)
+    meant = frozenset(c for c in lexicon().concepts(choice) if c[0] != "=")
+    return next((m.span() for m in _WORD.finditer(text) if meant & lexicon().concepts(m.group())), None)
 
 
-def _labels(name: str, parameter: ParameterFacts, text: str, place: Span, rules: Rules) -> int:
+def _labels(name: str, parameter: ParameterFacts, text: str, place: Span) -> int:
     """Return how surely the words beside a place name a parameter: 0 for not at all."""
-    before = rules.commands.value_before.search(text[max(0, place[0] - 40) : place[0]])
+    before = rules().commands.value_before.search(text[max(0, place[0] - 40) : place[0]])
     said = name_words(before["words"]) if before else []
-    after = rules.commands.value_after.match(text, place[1])
-    beside = [word for word in (*said[-1:], *([after["word"]] if after else [])) if rules.lexicon.plain(word)]
-    described = [w for w in name_words(parameter.description) if len(w) > 1 and rules.lexicon.plain(w)]
-    if any(_means(word, wanted := name_words(name), rules.lexicon) for word in beside):
-        return 4 + len([w for w in said if _means(w, wanted, rules.lexicon)])
-    return 2 if any(_means(word, described, rules.lexicon) for word in beside) else 0
+    after = rules().commands.value_after.match(text, place[1])
+    beside = [word for word in (*said[-1:], *([after["word"]] if after else [])) if lexicon().plain(word)]
+    described = [w for w in name_words(parameter.description) if len(w) > 1 and lexicon().plain(w)]
+    if any(_means(word, wanted := name_words(name)) for word in beside):
+        return 4 + len([w for w in said if _means(w, wanted)])
+    return 2 if any(_means(word, described) for word in beside) else 0
 
 
-def _means(word: str, wanted: Sequence[str], lexicon: Lexicon) -> bool:
-    meant = lexicon.concepts(word)
-    return any(alike(stem(word), stem(one)) or (meant and meant & lexicon.concepts(one)) for one in wanted)
+def _means(word: str, wanted: Sequence[str]) -> bool:
+    meant = lexicon().concepts(word)
+    return any(alike(stem(word), stem(one)) or (meant and meant & lexicon().concepts(one)) for one in wanted)
 
 
-def _by_kind(name: str, parameter: ParameterFacts, one: Given, rules: Rules) -> int:
+def _by_kind(name: str, parameter: ParameterFacts, one: Given) -> int:
     """Return how surely the kind of what is given names a parameter: its unit, or a date, an address, a code."""
     called, described = name_words(name), name_words(parameter.description)
     if one.unit and one.measure not in ("", "money") and _unit_in([*called, *described], one.measure):
         return 4 if _unit_in(called, one.measure) else 3
-    kinds = rules.kinds.get(one.measure or one.kind, frozenset())
+    kinds = rules().kinds.get(one.measure or one.kind, frozenset())
     if of_kind(called, kinds):
         return 3
     return 2 if one.kind in _SPECIAL and of_kind(described, kinds) else 0
@@ -268,13 +265,13 @@ def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
     return any(word.lower() in kinds or word.lower().removesuffix("s") in kinds for word in words)
 
 
-def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
+def _fitted(one: Given, name: str, parameter: ParameterFacts) -> Json:
     """Return what is given as a parameter takes it; None where it doesn't."""
-    kinds, words = rules.kinds, frozenset(word.lower() for word in name_words(f"{name} {parameter.description}"))
+    kinds, words = rules().kinds, frozenset(word.lower() for word in name_words(f"{name} {parameter.description}"))
     if one.kind in _AMOUNTS:
         if parameter.type == "string":
             return f"{one.value}{'%' if one.kind == 'percent' else ''}"
-        return _converted(one, name, parameter, rules) if parameter.type in _NUMBERS else None
+        return _converted(one, name, parameter) if parameter.type in _NUMBERS else None
     if parameter.type in ("integer", "number"):
         counted = {"clock": kinds["clock"], "period": kinds["year"]}.get(one.kind, frozenset[str]())
         number = re.match(r"(?:19|20)\d\d|\d{1,2}(?=:)", str(one.value))
@@ -287,7 +284,7 @@ def _fitted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> J
     return one.value if takes else None
 
 
-def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -> Json:
+def _converted(one: Given, name: str, parameter: ParameterFacts) -> Json:
     """Return a number in the unit that a parameter is counted in; None where that measures something else."""
     value, default, called = one.value, parameter.default, name_words(name)
     if isinstance(value, str):
@@ -298,7 +295,7 @@ def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -
             own = UNITS["share" if 0 < default < 1 else "%"]
         measures = {unit.kind for word in called if len(word) > 1 and (unit := unit_named(word))}
         measures |= {
-            kind for kind in _MEASURES if not rules.kinds.get(kind, frozenset()).isdisjoint(map(str.lower, called))
+            kind for kind in _MEASURES if not rules().kinds.get(kind, frozenset()).isdisjoint(map(str.lower, called))
         }
         if own:
             value = round(value * float(UNITS[one.unit].size / own.size), 9)
@@ -311,11 +308,11 @@ def _converted(one: Given, name: str, parameter: ParameterFacts, rules: Rules) -
 
 def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[_Offer]:
     """Yield what something is changed from and into, and what it is counted in: "100 USD to EUR", "달러를 원으로"."""
-    kinds, given = filling.rules.kinds, filling.given
+    kinds, given = rules().kinds, filling.given
     words = name_words(name) if parameter.type in ("string", "choice") else []
     role = next((role for role in ("unit", "to", "from") if of_kind(words, kinds[role])), "")
     said: list[tuple[str, tuple[Span, ...]]] = []
-    called = filling.rules.commands
+    called = rules().commands
     ways = {"from": called.value_from, "to": called.value_to}
     for match in ways[role].finditer(filling.text) if role in ways else ():
         place = match.span("value" if match["value"] else "ko")
@@ -327,7 +324,7 @@ def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[
         value = known.name if known and known.kind == "money" else found
         if parameter.choices:
             spoken = f"{found} {value}"
-            named = [c for c in parameter.choices if _spoken_choice(c, parameter, spoken, filling.rules.lexicon)]
+            named = [c for c in parameter.choices if _spoken_choice(c, parameter, spoken)]
             value = named[0] if len(named) == 1 else ""
         if value:
             yield _Offer(_CERTAIN + 1, name, value, places)
@@ -335,16 +332,14 @@ def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[
 
 def _flags(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[_Offer]:
     """Yield true or false where a text says the name of a flag, or what describes it: as it is said, or denied."""
-    text, lexicon = filling.text, filling.rules.lexicon
+    text = filling.text
     for said in (name, *re.split(r"[,;()]", parameter.description)):
-        words = [word for word in name_words(said) if lexicon.plain(word)]
-        named = [
-            [m.span() for m in _WORD.finditer(text) if _means(lexicon.bare(m.group()), [w], lexicon)] for w in words
-        ]
+        words = [word for word in name_words(said) if lexicon().plain(word)]
+        named = [[m.span() for m in _WORD.finditer(text) if _means(lexicon().bare(m.group()), [w])] for w in words]
         if words and all(named):
             places = tuple(first for first, *_ in named)
             before, after = text[: min(places)[0]], text[max(places)[1] :]
-            yield _Offer(1, name, not filling.rules.denied(before, after), places)
+            yield _Offer(1, name, not rules().denied(before, after), places)
             return
 
 
@@ -357,7 +352,7 @@ def _take_lists(filling: _Filling) -> None:
     for name, parameter in lists.items() if len(lists) == 1 else ():
         item = replace(parameter, type="number" if parameter.items in _NUMBERS else "string")
         kinds = frozenset({"number"} if item.type == "number" else {"text", "email", "url", "code", "path"})
-        own = {g.kind for g in filling.left(kinds) if _by_kind(name, item, g, filling.rules)} or kinds - {"path"}
+        own = {g.kind for g in filling.left(kinds) if _by_kind(name, item, g)} or kinds - {"path"}
         if found := filling.left(frozenset(own)):
             filling.take(name, [g.value for g in found], *(g.place for g in found))
 
@@ -366,9 +361,9 @@ def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:
     """Return what each of several calls is given by a list of texts or files that one parameter takes."""
     free = list(filling.free(frozenset({"string", "path"})).items())
     gaps = [filling.text[one.place[1] : other.place[0]] for one, other in pairwise(rest)]
-    listing = filling.rules.commands.listing
+    listing = rules().commands.listing
     listed = all(listing.fullmatch(PARTICLE.sub("", f"0{gap}")[1:] or gap) for gap in gaps)
-    if not (len(free) == 1 and gaps and listed and all(_fitted(g, *free[0], filling.rules) is not None for g in rest)):
+    if not (len(free) == 1 and gaps and listed and all(_fitted(g, *free[0]) is not None for g in rest)):
         return []
     filling.used += [g.place for g in rest]
     return [{free[0][0]: g.value} for g in rest]
@@ -376,7 +371,7 @@ def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:
 
 def _take_words(filling: _Filling, clause: str) -> None:
     """Give the only text that is still needed the only words that say nothing else; a name goes before others."""
-    kinds, runs = filling.rules.kinds, _runs(filling, clause)
+    kinds, runs = rules().kinds, _runs(filling, clause)
     special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
     free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
     free = [n for n in free if not of_kind(name_words(n), special)]
@@ -388,7 +383,7 @@ def _take_words(filling: _Filling, clause: str) -> None:
 
 def _runs(filling: _Filling, clause: str) -> list[Span]:
     """Return the words, one beside the other, that say nothing of what is called and nothing that was taken."""
-    known, commands, text = filling.rules.lexicon, filling.rules.commands, filling.text
+    known, commands, text = lexicon(), rules().commands, filling.text
     said = known.vocabulary(filling.facts)
     runs: list[Span] = []
     for match in _WORD.finditer(text):
@@ -402,6 +397,6 @@ def _runs(filling: _Filling, clause: str) -> list[Span]:
         gap = text[runs[-1][1] : match.start()] if runs else "."
         if gap.strip() in ("", "&") and text[runs[-1][0]].isupper() == word[0].isupper():
             runs.append((runs.pop()[0], end))
-        elif not filling.rules.commands.known_thing.search(text[: match.start()]):
+        elif not rules().commands.known_thing.search(text[: match.start()]):
             runs.append((match.start(), end))
     return runs

@@ -15,7 +15,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.planning.rule_planner.arguments import Call, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
-from hitl_tui.planning.rule_planner.rule_file import Expression, Rules
+from hitl_tui.planning.rule_planner.rule_file import Expression, lexicon, rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import name_words
 from hitl_tui.tables.words import is_past, is_question_word
@@ -57,36 +57,34 @@ class _Mention:
     place: Span
 
 
-def asked_in(
-    text: str, known: Mapping[str, CommandFacts], rules: Rules, *, trusted: bool = True, revising: bool = False
-) -> Asked:
+def asked_in(text: str, known: Mapping[str, CommandFacts], *, trusted: bool = True, revising: bool = False) -> Asked:
     """Return what a text calls, and what it says besides.
 
     Args:
         trusted: what can be called is believed what it says of itself, and need not be named plainly.
         revising: the text changes a plan; where it names a step, a call has to be named, or given all that it needs.
     """
-    text = _without_umbrella(_without_numbers(text), rules)
-    mentions = _mentions(text, known, trusted, rules)
+    text = _without_umbrella(_without_numbers(text))
+    mentions = _mentions(text, known, trusted)
     calls: list[Call] = []
     beside: list[Clause] = []
     unclear: list[tuple[str, str]] = []
-    for clause in split(text, [m.place for m in mentions], rules):
-        verdict, named = _named_in(clause, mentions, known, rules)
-        if verdict is _Verdict.NOTHING and calls and (further := _goes_on(calls[-1], clause, text, rules)):
+    for clause in split(text, [m.place for m in mentions]):
+        verdict, named = _named_in(clause, mentions, known)
+        if verdict is _Verdict.NOTHING and calls and (further := _goes_on(calls[-1], clause, text)):
             calls[-1:] = further
         elif verdict is _Verdict.CALLED:
-            calls += _calls_of(clause, named, known, rules)
+            calls += _calls_of(clause, named, known)
         elif verdict is not _Verdict.NEGATED:
-            deed = by_deed(clause.text, known, rules) if trusted or _changes(clause.text, rules) else ""
-            if deed and revising and any(e.search(clause.text) for e in (rules.revise.number, *rules.targets.values())):
-                [call, *_] = fill(clause.text, known[deed], rules)
-                numbered = rules.revise.number.search(clause.text)
-                deed = deed if not numbered and _complete(clause.text, call, rules) else ""
+            deed = by_deed(clause.text, known) if trusted or _changes(clause.text) else ""
+            numbered = rules().revise.number.search(clause.text)
+            if deed and revising and (numbered or any(e.search(clause.text) for e in rules().targets.values())):
+                [call, *_] = fill(clause.text, known[deed])
+                deed = deed if not numbered and _complete(clause.text, call) else ""
             if deed and verdict is not _Verdict.UNCLEAR:
-                calls += _calls_of(clause, [_Mention(deed, (0, 0))], known, rules)
+                calls += _calls_of(clause, [_Mention(deed, (0, 0))], known)
                 continue
-            _refuse_undeclared(clause.text, known, rules)
+            _refuse_undeclared(clause.text, known)
             if verdict is _Verdict.UNCLEAR:
                 unclear.append((clause.text.strip(), named[0].name))
             else:
@@ -94,23 +92,21 @@ def asked_in(
     return Asked(tuple(calls), tuple(beside), tuple(unclear))
 
 
-def _calls_of(
-    clause: Clause, named: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules
-) -> Iterator[Call]:
+def _calls_of(clause: Clause, named: Sequence[_Mention], known: Mapping[str, CommandFacts]) -> Iterator[Call]:
     """Yield the calls that a clause asks for; each is given what stands from its name to the next one."""
     for number, mention in enumerate(named):
         start = mention.place[0] if number else 0
         end = named[number + 1].place[0] if number + 1 < len(named) else len(clause.text)
         said, facts = clause.text[start:end], known[mention.name]
         name = (mention.place[0] - start, mention.place[1] - start)
-        team = rules.commands.team.match(said, name[1]) if name[1] else None
+        team = rules().commands.team.match(said, name[1]) if name[1] else None
         places = [(name[0], team.end() if team else name[1])] if name[1] else []
         at = clause.start + start
-        for call in fill(said, facts, rules, places):
+        for call in fill(said, facts, places):
             yield replace(call, start=at, end=at + call.end)
 
 
-def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
+def _goes_on(last: Call, clause: Clause, text: str) -> list[Call]:
     """Return the last call with what a clause adds to it, and calls of the same with what it says instead.
 
     A clause that asks for something of its own, by a verb or a question, does neither.
@@ -120,11 +116,11 @@ def _goes_on(last: Call, clause: Clause, text: str, rules: Rules) -> list[Call]:
     if named - facts.parameters.keys():
         return []
     missing = {n: p for n, p in facts.parameters.items() if n not in last.parameters or n in named}
-    [more, *_], instead = fill(said, replace(facts, parameters=missing), rules), fill(said, facts, rules)
+    [more, *_], instead = fill(said, replace(facts, parameters=missing)), fill(said, facts)
     all_used = not blanked(said, more.used).strip(_SIGNS)
-    if rules.says.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
+    if rules().says.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
         return []
-    if requested(said, rules) and not all_used:
+    if requested(said) and not all_used:
         return []
     repeated = all(b.parameters.keys() & last.parameters.keys() and not b.unplaced for b in instead)
     if repeated and not instead[0].unread:
@@ -149,21 +145,21 @@ def _without_numbers(text: str) -> str:
     return text
 
 
-def in_order(text: str, rules: Rules) -> str:
+def in_order(text: str) -> str:
     """Return a text with what is to be done first said first: "before A, B" is B and then A."""
-    if korean := rules.commands.before_korean.fullmatch(text):
+    if korean := rules().commands.before_korean.fullmatch(text):
         return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
-    before = rules.commands.before.match(text)
+    before = rules().commands.before.match(text)
     for comma in re.finditer(r",\s+", text) if before else ():
-        if requested(first := text[comma.end() :].rstrip(" ."), rules):
+        if requested(first := text[comma.end() :].rstrip(" .")):
             return f"{first}, then {text[before.end() if before else 0 : comma.start()]}"
     return text
 
 
-def _without_umbrella(text: str, rules: Rules) -> str:
+def _without_umbrella(text: str) -> str:
     """Blank what only announces a list of things to do: "clean up:" before "count, back up, delete"."""
     head, colon, tail = text.partition(": ")
-    asking = [requested(part.text, rules) for part in split(tail, (), rules)] if requested(head, rules) else []
+    asking = [requested(part.text) for part in split(tail, ())] if requested(head) else []
     return " " * len(head + colon) + tail if sum(map(bool, asking)) > 1 else text
 
 
@@ -177,7 +173,7 @@ def spoken_name(name: str) -> Expression:
     return re.compile(rf"(?<![A-Za-z0-9_./-]){spoken}(?![A-Za-z0-9_/-]|\.\w)", re.IGNORECASE)
 
 
-def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool, rules: Rules) -> list[_Mention]:
+def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool) -> list[_Mention]:
     """Return what is named, and where, in order; a longer name goes before one that is part of it.
 
     A single word may mean anything, so what isn't trusted has to be called by it.
@@ -191,7 +187,7 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool, rules
         name = spoken if spoken in known else ran[spoken]
         for match in spoken_name(spoken).finditer(text):
             before, after = text[: match.start()], text[match.end() : match.end() + 30]
-            asked = rules.commands.run_before.search(before) or rules.commands.run_after.match(after)
+            asked = rules().commands.run_before.search(before) or rules().commands.run_after.match(after)
             named = spoken == name and (trusted or any(sign in name for sign in "-_") or text.strip() == name)
             if (asked or named) and not overlaps(match.span(), taken):
                 found.append(_Mention(name, match.span()))
@@ -200,7 +196,7 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool, rules
 
 
 def _named_in(
-    clause: Clause, mentions: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules
+    clause: Clause, mentions: Sequence[_Mention], known: Mapping[str, CommandFacts]
 ) -> tuple[_Verdict, list[_Mention]]:
     """Return what a clause says of names in it, and those: of the first list of names that it says something of."""
     lists: list[list[_Mention]] = []
@@ -208,22 +204,22 @@ def _named_in(
         place = (mention.place[0] - clause.start, mention.place[1] - clause.start)
         if place[0] < 0 or place[1] > len(clause.text):
             continue
-        if lists and listed(clause.text[lists[-1][-1].place[1] : place[0]], rules):
+        if lists and listed(clause.text[lists[-1][-1].place[1] : place[0]]):
             lists[-1].append(_Mention(mention.name, place))
         else:
             lists.append([_Mention(mention.name, place)])
-    said = ((_verdict(clause.text, names, known, rules), names) for names in lists)
+    said = ((_verdict(clause.text, names, known), names) for names in lists)
     return next((one for one in said if one[0] is not _Verdict.NOTHING), (_Verdict.NOTHING, []))
 
 
-def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, CommandFacts], rules: Rules) -> _Verdict:
+def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, CommandFacts]) -> _Verdict:
     """Return what a clause says of names that stand in one list."""
-    asked, howto, facts = rules.commands, rules.says.howto, known[named[-1].name]
+    asked, howto, facts = rules().commands, rules().says.howto, known[named[-1].name]
     place = (named[0].place[0], named[-1].place[1])
     before, after = clause[max(0, place[0] - 60) : place[0]], clause[place[1] : place[1] + 60]
-    team = rules.commands.team.match(after)
+    team = rules().commands.team.match(after)
     rest = after[team.end() :] if team else after
-    if rules.denied(before, rest):
+    if rules().denied(before, rest):
         return _Verdict.NEGATED
     if howto.search(before):
         return _Verdict.NOTHING
@@ -237,7 +233,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
         return _Verdict.CALLED
     start = named[-1].place[0] if named[1:] else 0
     said, names = clause[start:], [(named[-1].place[0] - start, named[-1].place[1] - start)]
-    [call, *_] = fill(said, facts, rules, names)
+    [call, *_] = fill(said, facts, names)
     given, all_read = bool(call.used), not call.unread
     if (given and all_read) or (alone and (given or all_read)):
         return _Verdict.CALLED
@@ -245,8 +241,8 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     return _Verdict.UNCLEAR if any(sign in facts.name for sign in "-_") else _Verdict.NOTHING
 
 
-def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> None:
-    for expression in (rules.commands.unknown, rules.commands.unknown_korean):
+def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts]) -> None:
+    for expression in (rules().commands.unknown, rules().commands.unknown_korean):
         match = expression.search(clause)
         if match and ("-" in match["name"] or "_" in match["name"] or match["rest"].strip()):
             near = difflib.get_close_matches(match["name"], known, n=1)
@@ -258,14 +254,14 @@ def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts], rules: Ru
 # By what it does -----------------------------------------------------------------------------------------------------
 
 
-def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str:
+def by_deed(clause: str, known: Mapping[str, CommandFacts]) -> str:
     """Return the command or team that does what a clause asks for; empty for none.
 
     Words that few of them say count for more. At least half of what the clause says besides its verb has to be what
     a command says of itself, or be one of its arguments. A question calls a team only where it gives all it needs.
     """
-    vocabularies = {name: rules.lexicon.vocabulary(facts) for name, facts in known.items()}
-    scores = {name: _score(clause, facts, vocabularies, rules) for name, facts in known.items()}
+    vocabularies = {name: lexicon().vocabulary(facts) for name, facts in known.items()}
+    scores = {name: _score(clause, facts, vocabularies) for name, facts in known.items()}
     most = max(scores.values(), default=0.0)
     best = sorted(name for name, score in scores.items() if score > max(0.0, most - 0.01))
     if len(best) > 1:
@@ -276,23 +272,23 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts], rules: Rules) -> str
     return best[0] if best else ""
 
 
-def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]], rules: Rules) -> float:
-    wanted, asking = requested(clause, rules), rules.says.howto.search(clause) is not None
+def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]]) -> float:
+    wanted, asking = requested(clause), rules().says.howto.search(clause) is not None
     own, part = vocabularies[facts.name], _HALF
-    deeds = wanted & rules.lexicon.deeds(facts)
-    if not deeds and (deeds := wanted & rules.lexicon.begins(facts)):
+    deeds = wanted & lexicon().deeds(facts)
+    if not deeds and (deeds := wanted & lexicon().begins(facts)):
         part = 1.0  # "write" says little: what is to be written has to be the same
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
-    if strange or rules.commands.how.search(clause) or ((asking or not deeds) and not takes):
+    if strange or rules().commands.how.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
-    call, *_ = fill(clause, facts, rules)
-    given = [g.place for g in given_in(clause, rules)]
+    call, *_ = fill(clause, facts)
+    given = [g.place for g in given_in(clause)]
     matched = total = 0.0
-    for place, word in _words(clause, rules):
-        meant = rules.lexicon.concepts(word)
-        found = rules.lexicon.found(word, own)
-        if meant & wanted or (part < 1.0 and meant & rules.lexicon.looking and not meant & own):
+    for place, word in _words(clause):
+        meant = lexicon().concepts(word)
+        found = lexicon().found(word, own)
+        if meant & wanted or (part < 1.0 and meant & lexicon().looking and not meant & own):
             continue
         if not found and overlaps(place, [*given, *call.used]):
             continue
@@ -303,17 +299,17 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
         return 0.0
     if deeds and not asking:
         fits = sum(overlaps(g, call.used) for g in given) - len(call.lacks)
-        return 4.0 * len(deeds) + matched + len(deeds & rules.lexicon.meant(facts.name)) + 0.5 * fits
+        return 4.0 * len(deeds) + matched + len(deeds & lexicon().meant(facts.name)) + 0.5 * fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
-    first = _begun(clause, rules).partition(" ")[0]
-    tells = rules.commands.request.search(clause) or rules.commands.told.fullmatch(first)
+    first = _begun(clause).partition(" ")[0]
+    tells = rules().commands.request.search(clause) or rules().commands.told.fullmatch(first)
     told = not asking and (matched == total or call.used) and tells
-    return matched if told or _complete(clause, call, rules) else 0.0
+    return matched if told or _complete(clause, call) else 0.0
 
 
-def _complete(clause: str, call: Call, rules: Rules) -> bool:
+def _complete(clause: str, call: Call) -> bool:
     """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
-    given, paths = given_in(clause, rules), rules.kinds["path"]
+    given, paths = given_in(clause), rules().kinds["path"]
     files = [g.value for g in given if g.kind == "path"]
     for name, value in call.parameters.items():
         parameter = call.facts.parameters[name]
@@ -325,13 +321,13 @@ def _complete(clause: str, call: Call, rules: Rules) -> bool:
     return said and all(used) and not call.lacks
 
 
-def _words(text: str, rules: Rules) -> Iterator[tuple[Span, str]]:
+def _words(text: str) -> Iterator[tuple[Span, str]]:
     """Yield the words of a clause that say what is meant, and where they stand, without their particles."""
-    text = blanked(text, [m.span() for m in rules.commands.modifiers.finditer(text)])
+    text = blanked(text, [m.span() for m in rules().commands.modifiers.finditer(text)])
     for match in re.finditer(r"[A-Za-z가-힣]+", text):
-        word = rules.lexicon.plain(match.group())
-        spoken = rules.lexicon.concepts(word) & (rules.lexicon.verbs | rules.lexicon.nouns)
-        if len(word) > 1 and (spoken or not rules.commands.request.search(word)):
+        word = lexicon().plain(match.group())
+        spoken = lexicon().concepts(word) & (lexicon().verbs | lexicon().nouns)
+        if len(word) > 1 and (spoken or not rules().commands.request.search(word)):
             yield match.span(), word
 
 
@@ -342,37 +338,37 @@ _FINDS = frozenset({"lookup", "list", "fetch"})
 _VERB = re.compile(r"([a-z]+)([- ]up)?")
 
 
-def _begun(clause: str, rules: Rules) -> str:
+def _begun(clause: str) -> str:
     """Return a clause from the word that tells what to do, in lower case."""
-    return rules.commands.lead.sub("", clause.strip(_SIGNS).lower())
+    return rules().commands.lead.sub("", clause.strip(_SIGNS).lower())
 
 
-def requested(clause: str, rules: Rules) -> frozenset[str]:
+def requested(clause: str) -> frozenset[str]:
     """Return what a clause asks to be done ("지워줘", "delete …"); a way to do it is none, nor is what was done."""
-    verbs = rules.lexicon.verbs
-    plain = _begun(clause, rules)
+    verbs = lexicon().verbs
+    plain = _begun(clause)
     first, korean = _VERB.match(plain), _KOREAN.search(clause)
     if first and not korean:
         if first[1].endswith("ed"):
             return frozenset()
         said = [first[1], f"{first[1]}up" if first[2] else ""]
-        return frozenset(c for word in said for c in rules.lexicon.concepts(word) & verbs)
-    if rules.says.howto.search(clause):
+        return frozenset(c for word in said for c in lexicon().concepts(word) & verbs)
+    if rules().says.howto.search(clause):
         return frozenset()
     asked: set[str] = set()
     for match in re.finditer(r"[가-힣]+", clause):
         tail = _until_question_word(clause[match.end() : match.end() + 20])
         last = not clause[match.end() :].strip(_SIGNS)
-        topic = match.group()[-1] in "은는" and rules.lexicon.bare(match.group()) != match.group()
-        requests = (last and not topic) or rules.commands.request.search(match.group()[1:] + tail)
-        carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules.commands.request.search(w[1:])), "")
-        if rules.lexicon.concepts(carrier) & _FINDS:
+        topic = match.group()[-1] in "은는" and lexicon().bare(match.group()) != match.group()
+        requests = (last and not topic) or rules().commands.request.search(match.group()[1:] + tail)
+        carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules().commands.request.search(w[1:])), "")
+        if lexicon().concepts(carrier) & _FINDS:
             continue  # it is what is to be found or shown
-        past = is_past(match.group()) and not rules.commands.wish.search(match.group())
-        if past or any(says.search(match.group()) for says in (rules.commands.adnominal, rules.commands.happens)):
+        past = is_past(match.group()) and not rules().commands.wish.search(match.group())
+        if past or any(says.search(match.group()) for says in (rules().commands.adnominal, rules().commands.happens)):
             continue  # it says which, what was done, or what happens
-        if requests and not rules.commands.negated_deed.search(match.group()[2:] + tail):
-            asked |= rules.lexicon.concepts(match.group()) & verbs
+        if requests and not rules().commands.negated_deed.search(match.group()[2:] + tail):
+            asked |= lexicon().concepts(match.group()) & verbs
     return frozenset(asked)
 
 
@@ -382,36 +378,36 @@ def _until_question_word(text: str) -> str:
     return text[: asks.start()] if asks else text
 
 
-def deeds_asked(text: str, rules: Rules) -> tuple[str, ...]:
+def deeds_asked(text: str) -> tuple[str, ...]:
     """Return the clauses that ask that something be done to something, declared or not."""
-    return tuple(part.text.strip() for part in split(text, (), rules) if _is_deed(part.text, rules))
+    return tuple(part.text.strip() for part in split(text, ()) if _is_deed(part.text))
 
 
-def _is_deed(clause: str, rules: Rules) -> bool:
+def _is_deed(clause: str) -> bool:
     """Whether a clause asks that something be done, and says to what: a thing, a file, or what is put as one.
 
     In English that stands right behind the verb: "cancel policy for guests" asks for nothing to be cancelled. Nor does
     "and cancels 10 hours before", which tells of somebody.
     """
-    begun = _begun(clause, rules)
-    put = rules.commands.to_something.search(begun)
-    plain = blanked(begun, [m.span() for m in rules.commands.modifiers.finditer(begun)])
+    begun = _begun(clause)
+    put = rules().commands.to_something.search(begun)
+    plain = blanked(begun, [m.span() for m in rules().commands.modifiers.finditer(begun)])
     verb = None if _KOREAN.search(begun) else _VERB.match(begun)
-    if verb and rules.commands.tells.search(verb[0]):
+    if verb and rules().commands.tells.search(verb[0]):
         return False
     words = WORD.finditer(plain, verb.end() if verb else 0)
-    files = [given.place for given in given_in(begun, rules) if given.kind == "path"]
-    said = takewhile(lambda word: not (verb and word[0] in rules.lexicon.empty), words)
-    nouns = rules.lexicon.nouns
-    thing = any(overlaps(w.span(), files) or rules.lexicon.concepts(rules.lexicon.plain(w[0])) & nouns for w in said)
+    files = [given.place for given in given_in(begun) if given.kind == "path"]
+    said = takewhile(lambda word: not (verb and word[0] in lexicon().empty), words)
+    nouns = lexicon().nouns
+    thing = any(overlaps(w.span(), files) or lexicon().concepts(lexicon().plain(w[0])) & nouns for w in said)
     # After a Korean object a word that asks tells a request from a statement; an English one begins with its verb.
-    named = thing or (put and (not put.start() or rules.commands.request.search(begun, put.end())))
-    wanted = _changes(clause, rules)
+    named = thing or (put and (not put.start() or rules().commands.request.search(begun, put.end())))
+    wanted = _changes(clause)
     # A summary or a comparison that is to be written is looked for, as one that is asked for is.
-    looks = any(rules.lexicon.concepts(rules.lexicon.plain(w)) & rules.lexicon.looking for w in WORD.findall(begun))
+    looks = any(lexicon().concepts(lexicon().plain(w)) & lexicon().looking for w in WORD.findall(begun))
     return bool(named and wanted) and not (wanted == {"write"} and looks)
 
 
-def _changes(clause: str, rules: Rules) -> frozenset[str]:
+def _changes(clause: str) -> frozenset[str]:
     """Return what a clause asks for that is more than to look at something."""
-    return requested(clause, rules) - rules.lexicon.looking
+    return requested(clause) - lexicon().looking

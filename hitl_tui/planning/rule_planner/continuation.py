@@ -25,7 +25,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
 )
 from hitl_tui.planning.rule_planner.query_reader import cut, language_of, read, refers, shown, terms_of
 from hitl_tui.planning.rule_planner.question_rewrite import asks, merged, named_in, says
-from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene
 from hitl_tui.planning.rule_planner.words import alike, stem
 from hitl_tui.tables.words import is_question_word, is_worked_out
@@ -44,49 +44,49 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
         alone: the words go on from nothing.
         ahead: steps that had better wait for them.
     """
-    last, rules = _last(scene), scene.rules
+    last = _last(scene)
     text = scene.text.strip()
-    rest = rules.follow.lead.sub("", text)
+    rest = rules().follow.lead.sub("", text)
     if last is None or asked.calls:
         return None
     try:
-        reading = read(text, rules)
+        reading = read(text)
     except BadInput:
         return None
-    terms = [term for term in terms_of(rest, rules) if term.lower() not in rules.lexicon.chatter]
-    few = len([term for term in terms if not (rules.follow.means.match(term) or is_question_word(term))]) <= _FEW
+    terms = [term for term in terms_of(rest) if term.lower() not in lexicon().chatter]
+    few = len([term for term in terms if not (rules().follow.means.match(term) or is_question_word(term))]) <= _FEW
     # What says enough is a question, however it is put.
-    wants = "?" in text or reading.needs(rules, *rules.threshold) or deeds_asked(text, rules)
+    wants = "?" in text or reading.needs(*rules().threshold) or deeds_asked(text)
     if few and rest == text and not (wants or alone):
         return None
-    led, facts = rest != text and not rules.follow.turn.match(text), scene.facts_of(last)
-    said = (rules.follow.tail.sub("", rest) or rest).strip()
+    led, facts = rest != text and not rules().follow.turn.match(text), scene.facts_of(last)
+    said = (rules().follow.tail.sub("", rest) or rest).strip()
     compute = scene.agent_for(Need.COMPUTE)
     # What can be worked out from its own figures needs nothing that was said before.
     by_itself = compute is not None and compute.concern(rest) is Concern.ALONE
-    before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query, rules)
+    before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query)
     before = query if before in query else before  # one of several questions that were asked at once
-    goes_on = not (alone or by_itself) and bool(led or few or rules.follow.case.fullmatch(said))
+    goes_on = not (alone or by_itself) and bool(led or few or rules().follow.case.fullmatch(said))
     goes_on = goes_on and (led or not _is_foreign(terms, before))
-    whole, replaced = merged(before, said, rules) if goes_on else (rest, False)
+    whole, replaced = merged(before, said) if goes_on else (rest, False)
     # What is the same question of something else goes on, however much it says by itself.
-    goes_on = goes_on and ((led and replaced and not rest.isascii()) or not _stands_alone(rest, rules, led=led))
+    goes_on = goes_on and ((led and replaced and not rest.isascii()) or not _stands_alone(rest, led=led))
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
-        again = [run_step(Call(facts, given, said), scene.language, rules)] if isinstance(given, Mapping) else []
+        again = [run_step(Call(facts, given, said), scene.language)] if isinstance(given, Mapping) else []
         steps: Sequence[ExecutionStep] = [StepList(scene.step_ids).add(step) for step in again]
     else:
         text = whole if goes_on else rest
-        made = planned(text, read(text, rules), Asked(()), scene.agents, rules, further=scene.step_ids)
+        made = planned(text, read(text), Asked(()), scene.agents, further=scene.step_ids)
         steps, notes = made.plan.steps, made.notes
-    known = [stem(term) for term in terms_of(before, rules)]
+    known = [stem(term) for term in terms_of(before)]
     shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
-    near = goes_on or led or shares or refers(text) or (few and rules.follow.auxiliary.match(rest))
+    near = goes_on or led or shares or refers(text) or (few and rules().follow.auxiliary.match(rest))
     once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
     first = tuple(dict.fromkeys((*(once if once[1:] else ()), last.id)))
     first = first if last.status is Status.COMPLETED and near else ()
-    words = rules.sentences[scene.language]["continues" if first or goes_on else "asks"]
+    words = rules().sentences[scene.language]["continues" if first or goes_on else "asks"]
     after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
     drawn_on = {one for step in after for one in step.dependencies}
     changes = [AddStep(step, () if step.id in drawn_on else tuple(ahead)) for step in after]
@@ -103,21 +103,21 @@ def _is_foreign(terms: Sequence[str], before: str) -> bool:
     return bool(terms) and (all(korean) and not asked if any(korean) else asked and len(terms) > 1)
 
 
-def _stands_alone(text: str, rules: Rules, *, led: bool) -> bool:
+def _stands_alone(text: str, *, led: bool) -> bool:
     """Whether words are a question of their own: they ask or tell with a word for that, and name what they ask about.
 
     Where something leads over to them they have to be a whole sentence.
     """
-    named = [part for part in named_in(text, rules) if not part.kind or part.kind.startswith(("code", "place"))]
-    named = [part for part in named if not rules.follow.wanted.search(text[: part.place[0]])]
-    whole = not led or rules.follow.auxiliary.search(text) or len(named) > 1
-    named_or_wanted = named or rules.follow.wish.search(text)
-    return bool(asks(text, rules) and named_or_wanted and whole) and not rules.follow.means.search(text)
+    named = [part for part in named_in(text) if not part.kind or part.kind.startswith(("code", "place"))]
+    named = [part for part in named if not rules().follow.wanted.search(text[: part.place[0]])]
+    whole = not led or rules().follow.auxiliary.search(text) or len(named) > 1
+    named_or_wanted = named or rules().follow.wish.search(text)
+    return bool(asks(text) and named_or_wanted and whole) and not rules().follow.means.search(text)
 
 
 def _last(scene: Scene) -> SupervisorTodo | None:
     """Return the step that answered what was asked last: the one that a question goes on from."""
-    kinds = {scene.rules.steps[need].agent for need in (Need.FIND, Need.COMPUTE)}
+    kinds = {rules().steps[need].agent for need in (Need.FIND, Need.COMPUTE)}
     done = [t for t in scene.todos if t.status is Status.COMPLETED]
     named = [t for t in done if t.agent_name in kinds or scene.facts_of(t) is not None]
     called = [t for t in scene.todos if t.status in IDLE and scene.facts_of(t) is not None]
@@ -131,10 +131,10 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
     if facts is None:
         agent = scene.agents.get(todo.agent_name)
         path = question_path(agent.input_schema()) if agent is not None else ()
-        before, words = question_of(todo.arguments, path), terms_of(said, scene.rules)
-        whole, replaced = merged(before, " ".join(words), scene.rules, anew=False)
+        before, words = question_of(todo.arguments, path), terms_of(said)
+        whole, replaced = merged(before, " ".join(words), anew=False)
         return with_question(todo.arguments, path, whole) if before and replaced else None
-    call, *_ = fill(said, facts, scene.rules)
+    call, *_ = fill(said, facts)
     given = todo.arguments.get("input" if facts.own else "parameters")
     if not call.parameters or not isinstance(given, Mapping):
         return None
@@ -155,7 +155,7 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
             (`weak`), which words no document has (`missing`), and how many documents were `searched`.
     """
-    rules, facts, data = scene.rules, scene.agent_for(Need.FIND), result.get("data")
+    facts, data = scene.agent_for(Need.FIND), result.get("data")
     if facts is None or FOLLOW_UP_OF in todo.metadata or not isinstance(data, dict):
         return None
     if todo.agent_name != facts.team:
@@ -163,7 +163,7 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     hits, missing = data.get("hits"), tuple(str(word).lower() for word in data.get("missing") or ())
     enough = type(hits) is not int or hits >= _FEW_HITS or (hits and data.get("weak") is False)
     asked = shown(str(todo.arguments.get("query") or scene.query))
-    terms = terms_of(asked, rules)
+    terms = terms_of(asked)
     named = [term for term in terms if not any(map(str.isdigit, term))]
     most = sorted(named, key=says, reverse=True)[:_BROADER]
     words = [term for term in named if term in most]
@@ -183,7 +183,7 @@ def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
 
 
 def _search_for(words: str, why: str, scene: Scene, todo: SupervisorTodo) -> Proposed:
-    language = language_of(str(todo.arguments.get("query") or scene.query), scene.rules)
-    step = look_step(Need.FIND, words, language, scene.rules, title_of(words))
-    reason = scene.rules.sentences[language][why].format(id=step_name(todo.id))
+    language = language_of(str(todo.arguments.get("query") or scene.query))
+    step = look_step(Need.FIND, words, language, title_of(words))
+    reason = rules().sentences[language][why].format(id=step_name(todo.id))
     return Proposed(f"{reason}.", (AddStep(step, scene.users(Need.FIND, ()), {FOLLOW_UP_OF: todo.id}),))

@@ -14,7 +14,7 @@ from hitl_tui.core.plan import Change, ExecutionStep, in_order
 from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, PlanChange, inherited
 from hitl_tui.planning.rule_planner.plan_steps import StepList
-from hitl_tui.planning.rule_planner.rule_file import Need
+from hitl_tui.planning.rule_planner.rule_file import Need, lexicon
 from hitl_tui.planning.rule_planner.scene import Scene, ancestors
 
 
@@ -82,7 +82,7 @@ class Draft:
             step.id, step.name, agent_name=scene.agents[step.agent].team, arguments=step.input_mapping
         )
         facts = scene.facts_of(todo)
-        does = facts is not None and scene.rules.lexicon.deeds(facts) - scene.rules.lexicon.looking
+        does = facts is not None and lexicon().deeds(facts) - lexicon().looking
         checks = [one for one in scene.last_checks if one not in self.gone] if does else []
         for user in dict.fromkeys((*scene.users(scene.kind_of(todo), step.dependencies, self.gone), *checks)):
             self.after[user] = (*self.after[user], step.id)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 
 from hitl_tui.planning.rule_planner.calls import spoken_name
 from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, WORD, report_subject, terms_of
-from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 from hitl_tui.planning.rule_planner.values import Span, blanked, overlaps
 
 
@@ -93,7 +93,6 @@ class _Mark:
 def edits_in(
     sentence: str,
     commands: Mapping[str, frozenset[str]],
-    rules: Rules,
     deeds: Mapping[str, frozenset[str]] = MappingProxyType({}),
 ) -> list[Edit]:
     """Return what a sentence wants of the steps it names, in order.
@@ -103,17 +102,17 @@ def edits_in(
         deeds: what each of those that the plan calls says of itself.
     """
     found: list[Edit] = []
-    marks = _marks(sentence, commands, rules, deeds)
-    parts = [part for whole in _parts(marks) for part in _apart_from_anchors(sentence, whole, rules)]
+    marks = _marks(sentence, commands, deeds)
+    parts = [part for whole in _parts(marks) for part in _apart_from_anchors(sentence, whole)]
     for index, part in enumerate(parts):
         start = parts[index - 1][-1].place[1] if index and _follows(parts[index - 1]) else part[0].place[0]
         end = parts[index + 1][0].place[0] if index + 1 < len(parts) else len(sentence)
-        compared = [match.start() for match in rules.revise.compares.finditer(sentence)]
+        compared = [match.start() for match in rules().revise.compares.finditer(sentence)]
         besides = [mark.place for mark in marks if mark.place[0] not in compared]
-        said = _subject(sentence, (start if index else 0, end), besides, rules)
+        said = _subject(sentence, (start if index else 0, end), besides)
         if any(mark.named for mark in part):
-            found.append(_edit(sentence, part, said, commands, rules))
-    if len(parts) > 1 and rules.revise.both.search(sentence):
+            found.append(_edit(sentence, part, said, commands))
+    if len(parts) > 1 and rules().revise.both.search(sentence):
         found = [replace(edit, operation=found[-1].operation) for edit in found]
     return found
 
@@ -132,7 +131,7 @@ def _parts(marks: Sequence[_Mark]) -> Iterator[list[_Mark]]:
         yield part
 
 
-def _apart_from_anchors(sentence: str, part: list[_Mark], rules: Rules) -> Iterator[list[_Mark]]:
+def _apart_from_anchors(sentence: str, part: list[_Mark]) -> Iterator[list[_Mark]]:
     """Yield a part in two where it says of some steps that they go before, after or in the place of others.
 
     Those others stand next to the word that says so: behind it in English, before it in Korean.
@@ -146,7 +145,7 @@ def _apart_from_anchors(sentence: str, part: list[_Mark], rules: Rules) -> Itera
     joined = 1
     while joined < len(row) and row[joined].named == row[0].named:
         joined += 1
-    while joined < len(row) and rules.revise.joint.fullmatch(_between(sentence, row[joined - 1], row[joined])):
+    while joined < len(row) and rules().revise.joint.fullmatch(_between(sentence, row[joined - 1], row[joined])):
         joined += 1
     anchors = {*row[:joined], cue}
     rest = [mark for mark in part if mark not in anchors]
@@ -163,62 +162,58 @@ def _follows(part: Sequence[_Mark]) -> bool:
     return any(mark.after for mark in part)
 
 
-def _edit(
-    sentence: str, part: Sequence[_Mark], subject: str, commands: Mapping[str, frozenset[str]], rules: Rules
-) -> Edit:
+def _edit(sentence: str, part: Sequence[_Mark], subject: str, commands: Mapping[str, frozenset[str]]) -> Edit:
     """Return the edit of a part of a sentence that names steps."""
     steps = tuple(dict.fromkeys(mark.named for mark in part if mark.named))
-    asking = "?" in sentence and not rules.revise.polite.search(sentence)
+    asking = "?" in sentence and not rules().revise.polite.search(sentence)
     kinds = {mark.kind for mark in part if mark.kind} - ({"ask"} if asking else set())
     level = next((mark.kind for mark in part if mark.kind in LEVELS), "")
     kinds |= {"order"} if level else set()
-    if not kinds and not asking and (not subject or rules.revise.imperative.match(sentence)):
+    if not kinds and not asking and (not subject or rules().revise.imperative.match(sentence)):
         kinds = {"ask"}
     operation = next((o for o in Operation if o in kinds and not (o is Operation.CHANGE and level)), None)
     alone = {"only", "remove"} <= kinds or {"only", "skip"} <= kinds
-    if alone and not rules.revise.left.search(sentence):
+    if alone and not rules().revise.left.search(sentence):
         operation = Operation.REMOVE  # that alone, and nothing else, goes
     denied = " ".join(sentence[slice(*mark.place)] for mark in part if mark.kind == Operation.KEEP)
-    deed = rules.lexicon.meant(denied)
+    deed = lexicon().meant(denied)
     if operation is Operation.KEEP and all(commands.get(step.command, frozenset()) & deed for step in steps):
         operation = Operation.REMOVE  # what isn't to be done is what the step does
     place = (part[0].place[0], part[-1].place[1])
-    return Edit(operation, steps, level, subject, bool(rules.revise.again.search(sentence)), place)
+    return Edit(operation, steps, level, subject, bool(rules().revise.again.search(sentence)), place)
 
 
-def _subject(sentence: str, place: Span, marks: Sequence[Span], rules: Rules) -> str:
+def _subject(sentence: str, place: Span, marks: Sequence[Span]) -> str:
     """Return what a part of a sentence says besides its marks; empty where that has no content."""
     tails = (
-        (end, end + len(tail.group())) for _, end in marks if (tail := rules.revise.particle.match(sentence[end:]))
+        (end, end + len(tail.group())) for _, end in marks if (tail := rules().revise.particle.match(sentence[end:]))
     )
     rest = " ".join(blanked(sentence, [*marks, *tails])[slice(*place)].split())
-    words = rules.revise.around.sub("", rest).split()
-    if not terms_of(" ".join(words), rules):
+    words = rules().revise.around.sub("", rest).split()
+    if not terms_of(" ".join(words)):
         return ""
-    return " ".join([*words[:-1], rules.lexicon.bare(words[-1])])[:_LONGEST]
+    return " ".join([*words[:-1], lexicon().bare(words[-1])])[:_LONGEST]
 
 
-def _marks(
-    sentence: str, commands: Mapping[str, frozenset[str]], rules: Rules, deeds: Mapping[str, frozenset[str]]
-) -> list[_Mark]:
+def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping[str, frozenset[str]]) -> list[_Mark]:
     """Return the names of steps in a sentence and the words for operations, in order."""
-    revise = rules.revise
+    revise = rules().revise
     actions = [
         _Mark(place, kind=kind, after=after)
-        for kind, action in rules.actions.items()
+        for kind, action in rules().actions.items()
         for place, after in action.found_in(sentence)
     ]
-    kinds = [_Mark(m.span(), Named(need)) for need, e in rules.targets.items() for m in e.finditer(sentence)]
+    kinds = [_Mark(m.span(), Named(need)) for need, e in rules().targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
     there = there or revise.sequence.search(sentence) is not None
-    subject = report_subject(sentence, rules)  # what is said there is what a report is on
+    subject = report_subject(sentence)  # what is said there is what a report is on
     begins = sentence.find(subject) if subject else -1
     for match in WHOLE_WORD.finditer(sentence) if there else ():
         if begins <= match.start() < begins + len(subject):
             continue
-        meant = rules.lexicon.concepts(rules.lexicon.plain(re.sub("[ -]", "", match.group())))
-        deed = frozenset() if meant & rules.lexicon.verbs else _deed_on(sentence, match.span(), actions, rules)
+        meant = lexicon().concepts(lexicon().plain(re.sub("[ -]", "", match.group())))
+        deed = frozenset() if meant & lexicon().verbs else _deed_on(sentence, match.span(), actions)
         called = [name for name, words in commands.items() if words & meant and (not deed or words & deed)]
         named += [_Mark(match.span(), Named(Need.RUN, command=name)) for name in called if len(called) == 1]
     for match in revise.number.finditer(sentence):
@@ -236,23 +231,23 @@ def _marks(
         named_too = any(overlaps(mark.place, [one.place]) for one in named)
         return named_too and any(len(_between(sentence, mark, one)) <= _NEAR for one in places)
 
-    calls = [mark for mark in actions if mark.kind == Operation.REMOVE and _calls(sentence, mark.place, deeds, rules)]
+    calls = [mark for mark in actions if mark.kind == Operation.REMOVE and _calls(sentence, mark.place, deeds)]
     actions = [mark for mark in actions if mark in places or not (mark in calls or names(mark))]
     starts = {mark.place[0] for mark in (*actions, *kinds, *named)}
-    named += [mark for mark in kinds if _stands_alone(sentence, mark.place, starts, rules)]
+    named += [mark for mark in kinds if _stands_alone(sentence, mark.place, starts)]
     return sorted([*_apart(actions), *_apart(named)], key=lambda mark: mark.place)
 
 
-def _calls(sentence: str, place: Span, deeds: Mapping[str, frozenset[str]], rules: Rules) -> bool:
+def _calls(sentence: str, place: Span, deeds: Mapping[str, frozenset[str]]) -> bool:
     """Whether a verb stands with the object of a command that does so: "delete the records"."""
-    verb, lexicon = sentence[slice(*place)], rules.lexicon
+    verb = sentence[slice(*place)]
     rest = sentence[place[1] :] if verb.isascii() else " ".join(reversed(sentence[: place[0]].split()))
-    words = (lexicon.concepts(word) for match in WORD.finditer(rest) if (word := lexicon.plain(match.group())))
-    meant, deed = next(words, frozenset[str]()), lexicon.meant(verb) & lexicon.verbs
+    words = (lexicon().concepts(word) for match in WORD.finditer(rest) if (word := lexicon().plain(match.group())))
+    meant, deed = next(words, frozenset[str]()), lexicon().meant(verb) & lexicon().verbs
     return any(deed & said and meant & (said - deed) for said in deeds.values())
 
 
-def _deed_on(sentence: str, place: Span, actions: Sequence[_Mark], rules: Rules) -> frozenset[str]:
+def _deed_on(sentence: str, place: Span, actions: Sequence[_Mark]) -> frozenset[str]:
     """Return what is to be done with a thing that a sentence names, where a word near it says so."""
     words = list(WORD.finditer(sentence))
     if sentence[slice(*place)].isascii():
@@ -262,7 +257,7 @@ def _deed_on(sentence: str, place: Span, actions: Sequence[_Mark], rules: Rules)
     for word in near:
         if overlaps(word.span(), [mark.place for mark in actions]):
             break
-        if deed := rules.lexicon.concepts(rules.lexicon.plain(word.group())) & rules.lexicon.verbs:
+        if deed := lexicon().concepts(lexicon().plain(word.group())) & lexicon().verbs:
             return deed
     return frozenset()
 
@@ -276,10 +271,10 @@ def _apart(marks: Sequence[_Mark]) -> list[_Mark]:
     return kept
 
 
-def _stands_alone(sentence: str, place: Span, starts: Collection[int], rules: Rules) -> bool:
+def _stands_alone(sentence: str, place: Span, starts: Collection[int]) -> bool:
     """Whether a Korean word names a step, not a part of what another step is about ("보고서 양식 검색")."""
-    if sentence[slice(*place)].isascii() or rules.revise.particle.match(sentence[place[1] : place[1] + 20]):
+    if sentence[slice(*place)].isascii() or rules().revise.particle.match(sentence[place[1] : place[1] + 20]):
         return True
-    filler = rules.revise.filler.match(sentence, place[1])
+    filler = rules().revise.filler.match(sentence, place[1])
     after = filler.end() if filler else place[1]
     return bool({place[1], after} & set(starts)) or not sentence[after : after + 1].isalnum()

@@ -40,7 +40,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     terms_of,
     wants,
 )
-from hitl_tui.planning.rule_planner.rule_file import Need
+from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors
 from hitl_tui.planning.rule_planner.values import blanked, given_in, overlaps
 
@@ -59,20 +59,19 @@ _READ = 2000
 
 def changed(scene: Scene) -> Proposed:
     """Return the changes of a plan that a text asks for."""
-    rules = scene.rules
-    file, text = report_file(shown(scene.text[:_READ]), rules)
+    file, text = report_file(shown(scene.text[:_READ]))
     if not text.strip():
         raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
     planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
-    words = {name: rules.lexicon.meant(name) if name in planned else frozenset[str]() for name in scene.commands}
-    deeds = {name: rules.lexicon.vocabulary(scene.commands[name]) for name in planned}
+    words = {name: lexicon().meant(name) if name in planned else frozenset[str]() for name in scene.commands}
+    deeds = {name: lexicon().vocabulary(scene.commands[name]) for name in planned}
     revision, at = _Revision(replace(scene, text=text), file), 0
-    said = (one for one in rules.revise.sentence.split(text) if one.strip())
-    sentences = [_Sentence(one, edits_in(one, words, rules, deeds), scene) for one in said]
+    said = (one for one in rules().revise.sentence.split(text) if one.strip())
+    sentences = [_Sentence(one, edits_in(one, words, deeds), scene) for one in said]
     for one in sentences:
         revision.give_inputs(one)
     rest = "\n".join(one.rest for one in sentences)
-    asked = asked_in(rest, scene.commands, rules, trusted=scene.trusted, revising=True)
+    asked = asked_in(rest, scene.commands, trusted=scene.trusted, revising=True)
     for one in sentences:
         one.take_calls(asked.calls, at)
         at += len(one.rest) + 1
@@ -84,10 +83,10 @@ class _Sentence:
     """What a sentence says: of the places of steps that there are, and the rest."""
 
     def __init__(self, text: str, edits: Sequence[Edit], scene: Scene) -> None:
-        revise, self._scene = scene.rules.revise, scene
+        revise, self._scene = rules().revise, scene
         self.text, self.edits = text, edits
-        self.strategy = next((Strategy(name) for name, e in scene.rules.strategy.items() if e.search(text)), None)
-        self.level = next((level for level in LEVELS if scene.rules.actions[level].found_in(text)), "")
+        self.strategy = next((Strategy(name) for name, e in rules().strategy.items() if e.search(text)), None)
+        self.level = next((level for level in LEVELS if rules().actions[level].found_in(text)), "")
         self.also = revise.also.search(text) is not None
         self.row = self._row()
         self.related = any(edit.operation in RELATIONS for edit in edits)
@@ -111,17 +110,17 @@ class _Sentence:
 
     def _rest(self) -> str:
         """Return the sentence with blanks for what it says of places."""
-        rules, text = self._scene.rules, self.text
+        text = self.text
         if self.row:
             left = [edit.place for edit in self.edits if edit.operation in _LEAVES]
             return "".join(one if overlaps((at, at + 1), left) else " " for at, one in enumerate(text))
-        spans = [m.span() for e in [rules.strategy[self.strategy]] for m in e.finditer(text)] if self.strategy else []
+        spans = [m.span() for e in [rules().strategy[self.strategy]] for m in e.finditer(text)] if self.strategy else []
         spans += [edit.place for edit in self.moved]
         spans += [e.place for e in self.edits if e.operation in RELATIONS and self.anchors(e)]
         if self.related or self.level:
-            spans += [place for place, _ in rules.actions[self.level].found_in(text)] if self.level else []
+            spans += [place for place, _ in rules().actions[self.level].found_in(text)] if self.level else []
             text = blanked(text, spans)
-            spans += [match.span() for match in rules.revise.around.finditer(text)]
+            spans += [match.span() for match in rules().revise.around.finditer(text)]
         return blanked(text, spans)
 
     def take_calls(self, calls: Sequence[Call], at: int) -> None:
@@ -176,10 +175,10 @@ class _Sentence:
 
     def _row(self) -> list[str]:
         """Return steps that are to come one after the other, as they are named, or all that are in reverse."""
-        if self._scene.rules.revise.reverse.search(self.text):
+        if rules().revise.reverse.search(self.text):
             named = [i for e in self.edits if e.operation not in _LEAVES for i in self.anchors(e)]
             return [t.id for t in reversed(self._scene.todos) if t.id in named or len(named) < 2]
-        if not self._scene.rules.revise.sequence.search(self.text):
+        if not rules().revise.sequence.search(self.text):
             return []
         if any(e.operation not in (*_PLACED, Operation.AFTER) or e.again for e in self.edits):
             return []
@@ -209,7 +208,7 @@ class _Revision:
 
     def give_inputs(self, said: _Sentence) -> None:
         """Give the only step that is named and not begun the input that is said now."""
-        spans = [place for place, _ in self.scene.rules.actions[Operation.CHANGE].found_in(said.text)]
+        spans = [place for place, _ in rules().actions[Operation.CHANGE].found_in(said.text)]
         wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
         if spans and not said.edits and len(self.scene.todos) == 1:
             wanted = [((Named(everything=True),), blanked(said.text, spans).strip())]
@@ -270,7 +269,7 @@ class _Revision:
 
     def _leave(self, edit: Edit, said: _Sentence) -> None:
         named = self.scene.named(edit.steps)
-        if any(step.everything for step in edit.steps) and self.scene.rules.revise.rest.search(said.text):
+        if any(step.everything for step in edit.steps) and rules().revise.rest.search(said.text):
             others = [s for e in said.edits if e.operation not in _LEAVES for s in e.steps if not s.everything]
             kept = self.scene.named(others)
             named = [t for t in named if t not in kept]
@@ -319,7 +318,7 @@ class _Revision:
         last = [t.id for t in self.draft.staying if t.id not in self.draft.new][-1:] if drawn else []
         ran = [key for key, new in self.draft.new.items() if new.step.agent == COMMANDS and not call.facts.own]
         ahead = [] if said.strategy is Strategy.PARALLEL else ran[-1:]
-        self._append(run_step(call, self.scene.language, self.scene.rules), said, said.after or last or ahead)
+        self._append(run_step(call, self.scene.language), said, said.after or last or ahead)
 
     def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is."""
@@ -339,18 +338,17 @@ class _Revision:
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
         find = self.scene.agent_for(Need.FIND)
         if need is Need.COMPUTE and find and self._says_all(about := self._about(edit, need)):
-            look = look_step(Need.FIND, about, self.scene.language, self.scene.rules, title_of(about))
+            look = look_step(Need.FIND, about, self.scene.language, title_of(about))
             sources = [self._append(look, said, said.after)]
         self._append(self._step(edit, need), said, sources)
 
     def _ask_first(self, said: _Sentence) -> None:
         """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
-        rules = self.scene.rules
         if any(edit.operation for edit in said.edits) or said.calls:
-            clauses = [clause.text for clause in split(said.text, (), rules)]
+            clauses = [clause.text for clause in split(said.text, ())]
             asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
             reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
-            self.title = self.title or (report_subject(said.text, rules) if reports else "")
+            self.title = self.title or (report_subject(said.text) if reports else "")
             known = not reports or self._was_answered(self.title) or self._is_done(self.title)
             about = [] if known else [self.title]
         else:
@@ -359,34 +357,32 @@ class _Revision:
             more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
             names = dict[str, str]()
             for change in more.changes if more else ():
-                if isinstance(change, AddStep) and change.step.agent != rules.steps[Need.WRITE].agent:
+                if isinstance(change, AddStep) and change.step.agent != rules().steps[Need.WRITE].agent:
                     sources = [names.get(one, one) for one in change.step.dependencies]
                     names[change.step.id] = self._append(change.step, said, sources, change.metadata)
                     self.about = self.about or text.strip()
 
     def _asks_report(self, text: str) -> bool:
-        rules = self.scene.rules
-        return score_of(text, Need.WRITE, rules) > 0 or any(e.operation for e in edits_in(text, {}, rules))
+        return score_of(text, Need.WRITE) > 0 or any(e.operation for e in edits_in(text, {}))
 
     def _is_question(self, text: str) -> bool:
-        rules = self.scene.rules
-        return bool(terms_of(text, rules)) and wants(text, Need.FIND, rules)
+        return bool(terms_of(text)) and wants(text, Need.FIND)
 
     def _is_done(self, subject: str) -> bool:
         """Return whether a subject is what commands of the plan do, which no document knows."""
-        lexicon, facts = self.scene.rules.lexicon, filter(None, map(self.scene.facts_of, self.scene.todos))
-        deeds = frozenset(deed for one in facts for deed in lexicon.deeds(one)) - lexicon.looking
-        return bool(lexicon.meant(subject) & deeds)
+        facts = filter(None, map(self.scene.facts_of, self.scene.todos))
+        deeds = frozenset(deed for one in facts for deed in lexicon().deeds(one)) - lexicon().looking
+        return bool(lexicon().meant(subject) & deeds)
 
     def _was_answered(self, subject: str) -> bool:
         """Return whether an earlier question asked for a subject, and for hardly more."""
-        terms, asked = terms_of(subject, self.scene.rules), [self.scene.query, *map(_question, self.scene.todos)]
-        near = [one for one in asked if len(terms_of(one, self.scene.rules)) <= len(terms) + 1]
+        terms, asked = terms_of(subject), [self.scene.query, *map(_question, self.scene.todos)]
+        near = [one for one in asked if len(terms_of(one)) <= len(terms) + 1]
         return any(all(term.lower() in one.lower() for term in terms) for one in near)
 
     def _check_agent(self, need: Need) -> None:
         if self.scene.agent_for(need) is None:
-            agent = self.scene.rules.steps[need].agent
+            agent = rules().steps[need].agent
             raise PlanError(Message("No {} can be added, because {} is disabled.", _NAMES[need], agent))
 
     def _drawn(self, edit: Edit, need: Need, after: Sequence[str]) -> list[str]:
@@ -396,8 +392,8 @@ class _Revision:
         for a rejected command would block it.
         """
         scene, new = self.scene, self.draft.new
-        of_deeds = of_commands(edit.subject, scene.rules)
-        about = [term.lower() for term in terms_of(self.about, scene.rules)] if need is Need.WRITE else []
+        of_deeds = of_commands(edit.subject)
+        about = [term.lower() for term in terms_of(self.about)] if need is Need.WRITE else []
 
         def tells(todo: SupervisorTodo) -> bool:
             kind = scene.kind_of(todo)
@@ -414,23 +410,23 @@ class _Revision:
 
     def _says_all(self, about: str) -> bool:
         """Whether words compare a figure that the session's question hasn't with a limit of what they name."""
-        rules, texts = self.scene.rules, (about, self.scene.query)
-        now, before = ({one.value for one in given_in(text, rules)} for text in texts)
-        named = [t for t in terms_of(about, rules) if not (rules.revise.limits.search(t) or any(map(str.isdigit, t)))]
-        return bool(now - before and named and rules.revise.compares.search(about))
+        texts = about, self.scene.query
+        now, before = ({one.value for one in given_in(text)} for text in texts)
+        named = [t for t in terms_of(about) if not (rules().revise.limits.search(t) or any(map(str.isdigit, t)))]
+        return bool(now - before and named and rules().revise.compares.search(about))
 
     def _step(self, edit: Edit, need: Need) -> ExecutionStep:
-        scene, language, rules = self.scene, self.scene.language, self.scene.rules
+        scene, language = self.scene, self.scene.language
         if need is Need.WRITE:
-            return write_step(self.about or self.title or scene.query, language, rules, self.file)
+            return write_step(self.about or self.title or scene.query, language, self.file)
         about, query = self._about(edit, need), scene.query.strip()[:MOST_QUERY]
         if need is Need.COMPUTE:
             whole = about if not about or self._says_all(about) else f"{query}\n{about}"
-            return look_step(need, whole or query, language, rules, title_of(about) if about else "")
+            return look_step(need, whole or query, language, title_of(about) if about else "")
         query = about.strip()[:MOST_QUERY] or query
         if any(query == _question(todo).strip() for todo in scene.of(Need.FIND)):
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-        return look_step(need, query, language, rules, title_of(query))
+        return look_step(need, query, language, title_of(query))
 
     def _append(
         self, step: ExecutionStep, said: _Sentence, sources: Sequence[str], metadata: TodoMetadata | None = None
@@ -496,10 +492,10 @@ class _Revision:
         scene, changes = self.scene, self.draft.changes(cut(self.scene.text, 200))
         strategy = next((one.strategy for one in reversed(sentences) if one.strategy), None) if scene.reviewed else None
         if changes or strategy:
-            unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text, scene.rules)]
+            unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text)]
             notes = [refusal.message for refusal in self.refusals]
             notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
-            reason = " ".join([self._reason(changes), *left_out(asked, scene.language, scene.rules)])
+            reason = " ".join([self._reason(changes), *left_out(asked, scene.language)])
             for refusal in self.refusals:
                 reason = Message("{} {}", reason, refusal.message)
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
@@ -513,7 +509,7 @@ class _Revision:
 
     def _reason(self, changes: Sequence[PlanChange]) -> str:
         """Return what the changes do, in one sentence."""
-        words, said = self.scene.rules.sentences[self.scene.language], list[str]()
+        words, said = rules().sentences[self.scene.language], list[str]()
         for change in changes:
             if isinstance(change, AddStep):
                 said.append(words["add"].replace("{name}", change.step.name))

@@ -27,7 +27,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     unread,
     wants,
 )
-from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.rule_file import Need, rules
 
 _TITLE, _REPORT_TITLE = 56, 100
 """Cells of a step's title, and of a report's, which stands alone on its line."""
@@ -40,20 +40,20 @@ def title_of(text: str) -> str:
     return short_title(shown(text), _TITLE)
 
 
-def subject_of(text: str, rules: Rules) -> str:
+def subject_of(text: str) -> str:
     """Return what a report on a question is called: what it is to be on, without the words that ask for it."""
     text = shown(text)
-    asked = before_report(text, rules)
-    named = report_subject(text, rules) or rules.revise.told.sub("", asked).strip() or asked
+    asked = before_report(text)
+    named = report_subject(text) or rules().revise.told.sub("", asked).strip() or asked
     title = short_title(named, _REPORT_TITLE)
     return title[:1].upper() + title[1:] if title[:1].isascii() else title
 
 
-def before_report(text: str, rules: Rules) -> str:
+def before_report(text: str) -> str:
     """Return a text up to the clause that asks for a report."""
     end = 0
-    for clause in split(text, (), rules):
-        if end and wants(clause.text, Need.WRITE, rules):
+    for clause in split(text, ()):
+        if end and wants(clause.text, Need.WRITE):
             return text[: end + (text[end : end + 1] == "?")]
         end = clause.end
     return text
@@ -96,7 +96,6 @@ def planned(
     reading: Reading,
     asked: Asked,
     agents: Mapping[str, AgentFacts],
-    rules: Rules,
     *,
     file: str = "",
     further: Sequence[str] | None = None,
@@ -111,48 +110,48 @@ def planned(
     """
     needs = set[Need]()
     if asked.calls:
-        parts = sorted([*asked.calls, *_beside(reading.text, asked, rules)], key=lambda part: part.start)
-        needs = {Need.RUN, *reading.needs(rules, Need.WRITE)}
+        parts = sorted([*asked.calls, *_beside(reading.text, asked)], key=lambda part: part.start)
+        needs = {Need.RUN, *reading.needs(Need.WRITE)}
     else:
-        said = _questions(reading.text, rules)
+        said = _questions(reading.text)
         texts = said if len(said) > 1 else [query]
-        parts = [Part(text, n, _needs(text, agents, rules)) for n, text in enumerate(texts)]
+        parts = [Part(text, n, _needs(text, agents)) for n, text in enumerate(texts)]
     needs |= {need for part in parts if isinstance(part, Part) for need in part.needs}
     wanted = _Wanted(query, reading, frozenset(needs), tuple(parts), file)
-    met, missing = _usable(wanted.needs, agents, rules)
-    plan = _plan(wanted, met, rules, titled=further is not None, taken=further or ())
-    return Planned(_intent(wanted, rules), plan, tuple(_remarks(asked, wanted, missing, rules, withheld)))
+    met, missing = _usable(wanted.needs, agents)
+    plan = _plan(wanted, met, titled=further is not None, taken=further or ())
+    return Planned(_intent(wanted), plan, tuple(_remarks(asked, wanted, missing, withheld)))
 
 
-def _questions(text: str, rules: Rules) -> list[str]:
+def _questions(text: str) -> list[str]:
     """Return each question of a text that asks several; nothing where one of them says nothing by itself."""
-    said = [one for part in _QUESTION.split(text.strip()) for one in _both(part, rules)]
+    said = [one for part in _QUESTION.split(text.strip()) for one in _both(part)]
     if said[1:] and not said[-1].endswith(("?", "？")):
-        if not wants(said[-1], Need.WRITE, rules):
+        if not wants(said[-1], Need.WRITE):
             return []
         said[-2:] = [f"{said[-2]} {said[-1]}"]
-    return said if all(terms_of(part, rules) for part in said) else []
+    return said if all(terms_of(part) for part in said) else []
 
 
-def _both(text: str, rules: Rules) -> list[str]:
+def _both(text: str) -> list[str]:
     """Return the two questions that one sentence asks, where each can be answered without the other."""
-    both = rules.says.both.match(text) or rules.says.both_korean.match(text)
-    if both is None or rules.says.goes_on.search(text):
+    both = rules().says.both.match(text) or rules().says.both_korean.match(text)
+    if both is None or rules().says.goes_on.search(text):
         return [text]
     one = both["one"]
-    if not (terms_of(one, rules) and terms_of(both["other"], rules)):
+    if not (terms_of(one) and terms_of(both["other"])):
         return [text]
-    if both.re is rules.says.both_korean:
+    if both.re is rules().says.both_korean:
         noun = re.sub("이?[고며],?$", "", one) if both["noun"] else ""
         one = f"{noun}인가요" if noun else re.sub("[고며],?$", "나요", one)
     return [f"{one}?", both["other"]]
 
 
-def _needs(text: str, agents: Mapping[str, AgentFacts], rules: Rules) -> frozenset[Need]:
+def _needs(text: str, agents: Mapping[str, AgentFacts]) -> frozenset[Need]:
     """Return what a question needs: what its words name, and an analysis where the team for it is concerned."""
-    reading = read(text, rules)
-    needs = reading.needs(rules, Need.COMPUTE, Need.WRITE)
-    facts = agents.get(rules.steps[Need.COMPUTE].agent)
+    reading = read(text)
+    needs = reading.needs(Need.COMPUTE, Need.WRITE)
+    facts = agents.get(rules().steps[Need.COMPUTE].agent)
     concern = facts.concern(reading.text) if facts and reading.scores[Need.COMPUTE] >= 0 else Concern.NONE
     if concern is not Concern.NONE:
         needs.add(Need.COMPUTE)
@@ -160,32 +159,32 @@ def _needs(text: str, agents: Mapping[str, AgentFacts], rules: Rules) -> frozens
     return frozenset(needs if alone else {*needs, Need.FIND})
 
 
-def _beside(text: str, asked: Asked, rules: Rules) -> list[Call | Part]:
+def _beside(text: str, asked: Asked) -> list[Call | Part]:
     """Return what is said between the calls that needs a search or an analysis, in order."""
     found: list[Call | Part] = []
     borders = [0, *(call.start for call in asked.calls), len(text) + 1]
     for start, end in pairwise(borders):
         beside = [c for c in asked.beside if start <= c.start < end]
         said = text[beside[0].start : beside[-1].end + 1].strip(" \n,;") if beside else ""
-        needs = {Need.COMPUTE} if wants(said, Need.COMPUTE, rules) else set[Need]()
+        needs = {Need.COMPUTE} if wants(said, Need.COMPUTE) else set[Need]()
         # Words that merely ask are about the calls themselves.
-        looks = score_of(said, Need.FIND, rules) > rules.threshold[Need.FIND]
-        if looks or (needs and not of_commands(said, rules)):
+        looks = score_of(said, Need.FIND) > rules().threshold[Need.FIND]
+        if looks or (needs and not of_commands(said)):
             needs.add(Need.FIND)
         if needs:
             found.append(Part(said, beside[0].start, frozenset(needs)))
     return found
 
 
-def of_commands(text: str, rules: Rules) -> bool:
+def of_commands(text: str) -> bool:
     """Whether a computation is about what commands change: "how much space was freed"."""
-    return rules.revise.measured.search(text) is not None
+    return rules().revise.measured.search(text) is not None
 
 
-def _intent(wanted: _Wanted, rules: Rules) -> Intent:
+def _intent(wanted: _Wanted) -> Intent:
     """Return the intent: its type follows from the needs, its confidence from whether words of it were recognised."""
     reading = wanted.reading
-    said = [*(call.command for call in wanted.calls), *terms_of(reading.text, rules)]
+    said = [*(call.command for call in wanted.calls), *terms_of(reading.text)]
     understood = wanted.calls or any(score >= 1.0 for score in reading.scores.values())
     return Intent(
         type=intent_type(wanted.needs),
@@ -207,9 +206,9 @@ def intent_type(needs: frozenset[Need]) -> str:
     return "analysis" if Need.COMPUTE in needs else "search"
 
 
-def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts], rules: Rules) -> tuple[set[Need], list[str]]:
+def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts]) -> tuple[set[Need], list[str]]:
     """Return the needs that an enabled agent can meet, and the agents that are missing."""
-    wanted = {need: rules.steps[need].agent for need in Need if need in needs}
+    wanted = {need: rules().steps[need].agent for need in Need if need in needs}
     met = {need for need, agent in wanted.items() if agent in agents and agents[agent].enabled}
     missing = [agent for need, agent in wanted.items() if need not in met]
     if not met:
@@ -233,38 +232,38 @@ class StepList:
         return self.steps[-1]
 
 
-def _plan(wanted: _Wanted, needs: set[Need], rules: Rules, *, titled: bool, taken: Sequence[str]) -> ExecutionPlan:
+def _plan(wanted: _Wanted, needs: set[Need], *, titled: bool, taken: Sequence[str]) -> ExecutionPlan:
     """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last."""
     language, strategy = wanted.reading.language, wanted.reading.strategy
     new, ran, end = StepList(taken), list[str](), 0
     for part in wanted.parts:
-        ordered = rules.says.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
+        ordered = rules().says.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
         follows = wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own))
         last = [step.id for step in new.steps[-1:]] if follows else []
         if isinstance(part, Call):
             if Need.RUN in needs:
                 before = last or ([] if strategy is Strategy.PARALLEL else ran[-1:])
-                ran.append(new.add(run_step(part, language, rules), before).id)
+                ran.append(new.add(run_step(part, language), before).id)
             end = part.end
             continue
         title = title_of(part.text) if titled or len(wanted.parts) > 1 else ""
         found = []
         if Need.FIND in needs & part.needs:
-            found = [new.add(look_step(Need.FIND, part.text, language, rules, title), last).id]
+            found = [new.add(look_step(Need.FIND, part.text, language, title), last).id]
         if Need.COMPUTE in needs & part.needs:
-            before = ran if wanted.calls and of_commands(part.text, rules) else last
-            new.add(look_step(Need.COMPUTE, part.text, language, rules, title), [*before, *found])
+            before = ran if wanted.calls and of_commands(part.text) else last
+            new.add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
     if Need.WRITE in needs:
-        new.add(write_step(wanted.query, language, rules, wanted.file), [step.id for step in new.steps])
-    return finished(new.steps, strategy, rules)
+        new.add(write_step(wanted.query, language, wanted.file), [step.id for step in new.steps])
+    return finished(new.steps, strategy)
 
 
-def finished(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -> ExecutionPlan:
+def finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPlan:
     """Return the plan of these steps, with the groups that may run together and the estimated time.
 
     That is the time of the longest chain of dependencies, or the sum where steps run one at a time.
     """
-    seconds = {rule.agent: rule.seconds for rule in rules.steps.values()}
+    seconds = {rule.agent: rule.seconds for rule in rules().steps.values()}
     depth: dict[str, int] = {}
     done: dict[str, float] = {}
     for step in steps:
@@ -280,8 +279,8 @@ def finished(steps: Sequence[ExecutionStep], strategy: Strategy, rules: Rules) -
     )
 
 
-def _step(need: Need, query: str, language: str, rules: Rules, title: str, inputs: JsonObject) -> ExecutionStep:
-    rule = rules.steps[need]
+def _step(need: Need, query: str, language: str, title: str, inputs: JsonObject) -> ExecutionStep:
+    rule = rules().steps[need]
     wording = rule.wording[language]
     return ExecutionStep(
         agent=rule.agent,
@@ -294,18 +293,18 @@ def _step(need: Need, query: str, language: str, rules: Rules, title: str, input
     )
 
 
-def look_step(need: Need, query: str, language: str, rules: Rules, title: str) -> ExecutionStep:
+def look_step(need: Need, query: str, language: str, title: str) -> ExecutionStep:
     """Return a search or an analysis for a query, up to a bound; its title is empty for the whole question's."""
-    return _step(need, query, language, rules, title, {"query": query.strip()[:MOST_QUERY]})
+    return _step(need, query, language, title, {"query": query.strip()[:MOST_QUERY]})
 
 
-def write_step(query: str, language: str, rules: Rules, file: str = "") -> ExecutionStep:
+def write_step(query: str, language: str, file: str = "") -> ExecutionStep:
     """Return the report on the question of the whole plan, in a file that is named."""
-    inputs = {"title": subject_of(query, rules)} | ({"path": file} if file else {})
-    return _step(Need.WRITE, query, language, rules, "", inputs)
+    inputs = {"title": subject_of(query)} | ({"path": file} if file else {})
+    return _step(Need.WRITE, query, language, "", inputs)
 
 
-def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
+def run_step(call: Call, language: str) -> ExecutionStep:
     """Return the step that calls a command or a team with exactly these arguments."""
     facts = call.facts
     if facts.own:
@@ -314,42 +313,40 @@ def run_step(call: Call, language: str, rules: Rules) -> ExecutionStep:
         return ExecutionStep(facts.name, call.words or facts.name, titled, input_mapping=inputs, unplaced=call.unplaced)
     inputs = {"command": call.command, "parameters": dict(call.parameters)}
     said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
-    step = _step(Need.RUN, said, language, rules, "", inputs)
+    step = _step(Need.RUN, said, language, "", inputs)
     return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced)
 
 
 # What nothing was made of -------------------------------------------------------------------------------------------
 
 
-def _remarks(asked: Asked, wanted: _Wanted, missing: Sequence[str], rules: Rules, withheld: Sequence[str]) -> list[str]:
+def _remarks(asked: Asked, wanted: _Wanted, missing: Sequence[str], withheld: Sequence[str]) -> list[str]:
     """Return what a person should know of a plan, a sentence each."""
-    words, text = rules.sentences[wanted.reading.language], wanted.reading.text
+    words, text = rules().sentences[wanted.reading.language], wanted.reading.text
     found = [words["disabled"].format(agent=agent) for agent in missing]
-    found += left_out(asked, wanted.reading.language, rules, wanted.needs)
+    found += left_out(asked, wanted.reading.language, wanted.needs)
     said = [clause.text for clause in asked.beside] if asked.calls else [text]
-    deeds = [deed for one in said for deed in deeds_asked(one, rules)]
+    deeds = [deed for one in said for deed in deeds_asked(one)]
     if not asked.calls and withheld and (deeds or any(spoken_name(name).search(text) for name in withheld)):
         found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
     elif not wanted.needs & {Need.FIND, Need.COMPUTE}:
-        strange = (one for one in said if unread(one, (), rules) and not _asks_for(one, wanted.needs, rules))
+        strange = (one for one in said if unread(one, ()) and not _asks_for(one, wanted.needs))
         found += [words["unplanned"].format(part=cut(one, _LONGEST)) for one in strange]
-    elif not asked.unclear and (
-        deeds := [deed for deed in deeds if not _asks_for(deed, wanted.needs & {Need.WRITE}, rules)]
-    ):
+    elif not asked.unclear and (deeds := [deed for deed in deeds if not _asks_for(deed, wanted.needs & {Need.WRITE})]):
         found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
     return list(dict.fromkeys(found))
 
 
-def left_out(asked: Asked, language: str, rules: Rules, needs: frozenset[Need] = frozenset()) -> Iterator[str]:
+def left_out(asked: Asked, language: str, needs: frozenset[Need] = frozenset()) -> Iterator[str]:
     """Yield what of the words about commands was left out, a sentence each, and doesn't ask for other needs."""
-    words = rules.sentences[language]
+    words = rules().sentences[language]
     for call in asked.calls:
         for part in call.unread:
-            if not _asks_for(part, needs, rules):
+            if not _asks_for(part, needs):
                 yield words["without"].format(command=call.command, part=cut(part, _LONGEST))
     for part, command in asked.unclear:
         yield words["unclear"].format(command=command, part=cut(part, _LONGEST))
 
 
-def _asks_for(text: str, needs: frozenset[Need], rules: Rules) -> bool:
-    return any(score_of(text, need, rules) > 0 for need in needs - {Need.RUN})
+def _asks_for(text: str, needs: frozenset[Need]) -> bool:
+    return any(score_of(text, need) > 0 for need in needs - {Need.RUN})

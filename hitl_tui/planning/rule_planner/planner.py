@@ -20,7 +20,7 @@ from hitl_tui.planning.rule_planner.continuation import follow_up_search
 from hitl_tui.planning.rule_planner.plan_changes import changed
 from hitl_tui.planning.rule_planner.plan_steps import planned
 from hitl_tui.planning.rule_planner.query_reader import read, report_file
-from hitl_tui.planning.rule_planner.rule_file import load_rules
+from hitl_tui.planning.rule_planner.rule_file import rules
 from hitl_tui.planning.rule_planner.scene import Scene
 
 
@@ -42,13 +42,13 @@ class RulePlanner:
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         """Return intent and plan of a query; see `Planner.plan`."""
-        rules = await asyncio.to_thread(load_rules)
-        file, query = report_file(query, rules)
-        reading = read(query, rules)
-        reading = replace(reading, text=in_order(reading.text, rules))
+        await asyncio.to_thread(rules)
+        file, query = report_file(query)
+        reading = read(query)
+        reading = replace(reading, text=in_order(reading.text))
         known = await asyncio.to_thread(self._known, agents)
-        asked = asked_in(reading.text, known, rules, trusted=self.withheld is None)
-        return planned(query, reading, asked, agents, rules, file=file, withheld=self.withheld or ())
+        asked = asked_in(reading.text, known, trusted=self.withheld is None)
+        return planned(query, reading, asked, agents, file=file, withheld=self.withheld or ())
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for; see `Planner.revise`."""
@@ -62,7 +62,7 @@ class RulePlanner:
 
     def _scene(self, text: str, plan: CurrentPlan) -> Scene:
         known, trusted, reviewed = self._known(plan.agents), self.withheld is None, bool(plan.remarks)
-        return Scene(text, plan.query, plan.todos, plan.agents, known, load_rules(), trusted, reviewed)
+        return Scene(text, plan.query, plan.todos, plan.agents, known, trusted, reviewed)
 
     def _known(self, agents: Mapping[str, AgentFacts]) -> Mapping[str, CommandFacts]:
         """Return what can be called: the declared commands, and the teams that people brought."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
-from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, given_in, overlaps
 
 _HANGUL = re.compile("[가-힣]")
@@ -51,9 +51,9 @@ class Reading:
     entities: Mapping[str, list[str]]
     strategy: Strategy
 
-    def needs(self, rules: Rules, *needs: Need) -> set[Need]:
+    def needs(self, *needs: Need) -> set[Need]:
         """Return those of some needs that speak loudly enough."""
-        return {need for need in needs if self.scores[need] >= rules.threshold[need]}
+        return {need for need in needs if self.scores[need] >= rules().threshold[need]}
 
 
 def shown(query: str) -> str:
@@ -70,16 +70,16 @@ def cut(text: str, length: int) -> str:
     return line if len(line) <= length else line[: length - 1] + "…"
 
 
-def language_of(text: str, rules: Rules) -> str:
+def language_of(text: str) -> str:
     """Return `ko` or `en`: what the person writes in, whatever names and terms stand between."""
     words = WORD.findall(text)
     korean = sum(_HANGUL.search(word) is not None for word in words)
     latin = sum(_LATIN.search(word) is not None and not _HANGUL.search(word) for word in words)
-    function = any(word.lower() in rules.lexicon.english for word in words)
+    function = any(word.lower() in lexicon().english for word in words)
     return "en" if not korean or (function and korean <= latin) else "ko"
 
 
-def read(query: str, rules: Rules) -> Reading:
+def read(query: str) -> Reading:
     """Return what a query says."""
     text = shown(query)
     if not text.strip():
@@ -88,31 +88,31 @@ def read(query: str, rules: Rules) -> Reading:
     # A lone letter and the jamo of a laugh say nothing; a name of letters and digits does.
     named = any(_HANGUL.search(w) or (len(w) > 1 and not _JAMO.search(w)) for w in words)
     named = named or any(any(map(str.isalpha, w)) and any(map(str.isdigit, w)) for w in WORD.findall(text))
-    if not named or all(word.lower() in rules.lexicon.chatter for word in words):
+    if not named or all(word.lower() in lexicon().chatter for word in words):
         raise BadInput(Message('"{}" asks for nothing; write a question or a task.', cut(query, 40)), help=EXAMPLE)
-    strategies = (Strategy(name) for name, expression in rules.strategy.items() if expression.search(text))
+    strategies = (Strategy(name) for name, expression in rules().strategy.items() if expression.search(text))
     return Reading(
         text=text,
-        language=language_of(text, rules),
-        scores={need: score_of(text, need, rules) for need in rules.needs},
-        entities=_entities(text, rules),
+        language=language_of(text),
+        scores={need: score_of(text, need) for need in rules().needs},
+        entities=_entities(text),
         strategy=next(strategies, Strategy.PIPELINE),
     )
 
 
-def score_of(text: str, need: Need, rules: Rules) -> float:
+def score_of(text: str, need: Need) -> float:
     """Return how much the words of a text speak for a need."""
-    return sum(cue.weight for cue in rules.needs[need] if cue.expression.search(text))
+    return sum(cue.weight for cue in rules().needs[need] if cue.expression.search(text))
 
 
-def wants(text: str, need: Need, rules: Rules) -> bool:
+def wants(text: str, need: Need) -> bool:
     """Whether the words of a text speak loudly enough for a need."""
-    return score_of(text, need, rules) >= rules.threshold[need]
+    return score_of(text, need) >= rules().threshold[need]
 
 
-def _entities(text: str, rules: Rules) -> dict[str, list[str]]:
+def _entities(text: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for one in given_in(text, rules):
+    for one in given_in(text):
         large = one.measure in ("", "count") and one.kind == "number" and float(one.value) >= _LARGE
         amount = one.measure == "money" or large
         kind = "amount" if amount else {"percent": "percent", "date": "date", "period": "date"}.get(one.kind, "")
@@ -124,53 +124,53 @@ def _entities(text: str, rules: Rules) -> dict[str, list[str]]:
 # --------------------------------------------------------------------------------------------------------------- words
 
 
-def terms_of(text: str, rules: Rules) -> tuple[str, ...]:
+def terms_of(text: str) -> tuple[str, ...]:
     """Return the content words of a text, each once, Korean particles stripped."""
-    return tuple(dict.fromkeys(term for m in WORD.finditer(text) if (term := term_of(m.group(), rules))))
+    return tuple(dict.fromkeys(term for m in WORD.finditer(text) if (term := term_of(m.group()))))
 
 
-def term_of(word: str, rules: Rules) -> str:
+def term_of(word: str) -> str:
     """Return a word without its particle; empty when it carries no content."""
-    if _empty(word, rules) or not any(c.isalnum() for c in word):
+    if _empty(word) or not any(c.isalnum() for c in word):
         return ""
     if not _HANGUL.search(word[-1]):
         return word if len(word) > 1 else ""
-    if rules.says.verbal.search(word) and word not in rules.lexicon.whole:
+    if rules().says.verbal.search(word) and word not in lexicon().whole:
         return ""
-    word = rules.lexicon.bare(word)
-    return "" if _empty(word, rules) else word
+    word = lexicon().bare(word)
+    return "" if _empty(word) else word
 
 
-def _empty(word: str, rules: Rules) -> bool:
-    return word.lower() in rules.lexicon.empty or word.lower() in rules.lexicon.requests
+def _empty(word: str) -> bool:
+    return word.lower() in lexicon().empty or word.lower() in lexicon().requests
 
 
-def unread(text: str, used: Sequence[Span], rules: Rules) -> tuple[str, ...]:
+def unread(text: str, used: Sequence[Span]) -> tuple[str, ...]:
     """Return the parts of a clause that have content and that nothing was made of, as they were written."""
     groups: list[list[Span]] = [[]]
     for match in WORD.finditer(text):
         word = match.group()
         if overlaps(match.span(), used):
             groups.append([])
-        elif term_of(word, rules) and not (rules.commands.told.fullmatch(word) or rules.commands.request.search(word)):
+        elif term_of(word) and not (rules().commands.told.fullmatch(word) or rules().commands.request.search(word)):
             groups[-1].append(match.span())
     parts = (text[group[0][0] : group[-1][1]] for group in groups if group)
     # One Korean syllable by itself ("건", "때") is no part that says something.
     return tuple(part for part in parts if not _SYLLABLE.fullmatch(part))
 
 
-def report_subject(text: str, rules: Rules) -> str:
+def report_subject(text: str) -> str:
     """Return what a text wants a report on; empty where it names nothing, or what was found already."""
-    match = rules.revise.about.search(text)
-    named = rules.revise.then.sub("", match[match.lastgroup or 0]).strip() if match else ""
-    known = refers(named) or rules.revise.found.search(named) or not terms_of(named, rules)
+    match = rules().revise.about.search(text)
+    named = rules().revise.then.sub("", match[match.lastgroup or 0]).strip() if match else ""
+    known = refers(named) or rules().revise.found.search(named) or not terms_of(named)
     return "" if known else named
 
 
-def report_file(text: str, rules: Rules) -> tuple[str, str]:
+def report_file(text: str) -> tuple[str, str]:
     """Return the file that a text wants a report to be, empty where it names none, and the text without it."""
-    match = rules.revise.file.search(text)
-    if match is None or not wants(text, Need.WRITE, rules):
+    match = rules().revise.file.search(text)
+    if match is None or not wants(text, Need.WRITE):
         return "", text
     return match["en"] or match["ko"], f"{text[: match.start()]}{match['lead'] or ''}{text[match.end() :]}"
 
@@ -199,14 +199,14 @@ class Clause:
         return self.start + len(self.text)
 
 
-def split(text: str, named: Sequence[Span], rules: Rules) -> list[Clause]:
+def split(text: str, named: Sequence[Span]) -> list[Clause]:
     """Return the clauses of a text, up to a bound.
 
     A name that something joins to what was before begins one, but not where it only continues a list of names.
     """
-    gaps = [(one[1], other[0]) for one, other in pairwise(named) if listed(text[one[1] : other[0]], rules)]
-    joints = (rules.commands.joint.search(text, max(0, at - _BEFORE), at) for at, _ in named[:_CLAUSES])
-    borders = [m.span() for m in rules.commands.clause.finditer(text)] + [m.span("joint") for m in joints if m]
+    gaps = [(one[1], other[0]) for one, other in pairwise(named) if listed(text[one[1] : other[0]])]
+    joints = (rules().commands.joint.search(text, max(0, at - _BEFORE), at) for at, _ in named[:_CLAUSES])
+    borders = [m.span() for m in rules().commands.clause.finditer(text)] + [m.span("joint") for m in joints if m]
     borders = [border for border in borders if not overlaps(border, gaps)]
     found, at = [], 0
     for start, end in sorted(borders)[:_CLAUSES]:
@@ -217,6 +217,6 @@ def split(text: str, named: Sequence[Span], rules: Rules) -> list[Clause]:
     return [clause for clause in found if clause.text.strip()]
 
 
-def listed(between: str, rules: Rules) -> bool:
+def listed(between: str) -> bool:
     """Whether what stands between two names makes them a list."""
-    return rules.commands.listing.fullmatch(PAIR.sub("", between)) is not None
+    return rules().commands.listing.fullmatch(PAIR.sub("", between)) is not None

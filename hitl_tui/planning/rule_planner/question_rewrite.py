@@ -12,7 +12,7 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.rule_planner.calls import requested
 from hitl_tui.planning.rule_planner.query_reader import WORD, term_of
-from hitl_tui.planning.rule_planner.rule_file import Rules
+from hitl_tui.planning.rule_planner.rule_file import lexicon, rules
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import stem
 from hitl_tui.tables.words import is_past, is_question_word
@@ -83,13 +83,13 @@ def says(text: str) -> float:
     return max(telling(word, "en" if word.isascii() else "ko") for word in text.split())
 
 
-def asks(text: str, rules: Rules) -> bool:
+def asks(text: str) -> bool:
     """Whether words ask or tell with a word for that."""
-    told = rules.follow.asks.match(text) or rules.says.howto.search(text) or requested(text, rules)
+    told = rules().follow.asks.match(text) or rules().says.howto.search(text) or requested(text)
     return bool(told or any(is_question_word(match[0]) for match in WORD.finditer(text)))
 
 
-def merged(before: str, said: str, rules: Rules, *, anew: bool = True) -> tuple[str, bool]:
+def merged(before: str, said: str, *, anew: bool = True) -> tuple[str, bool]:
     """Return the last question with what is said now in the place of what it stands for.
 
     That is what of the last question is most like it: in what it means, of the same kind, with the same last word, in
@@ -104,57 +104,57 @@ def merged(before: str, said: str, rules: Rules, *, anew: bool = True) -> tuple[
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
     """
-    if rules.follow.case.fullmatch(said):
-        if whole := _with_figure(before, said, rules):
+    if rules().follow.case.fullmatch(said):
+        if whole := _with_figure(before, said):
             return whole, True
-        if other := rules.follow.case.search(before):
+        if other := rules().follow.case.search(before):
             return f"{before[: other.start()]}{said}{before[other.end() :]}", True
         return (f"{before.rstrip(' ?.!')} {said}", False) if said.isascii() else (f"{said} {before}", True)
-    role = rules.follow.role.match(said)
-    now = rules.follow.ones.sub("", said[role.end() :] if role else said)
+    role = rules().follow.role.match(said)
+    now = rules().follow.ones.sub("", said[role.end() :] if role else said)
     if not now.strip():
         return before, False
     head, gap, last = now.rpartition(" ")
-    bare, named = head + gap + rules.lexicon.bare(last), named_in(now, rules)
-    means = rules.follow.means.search(said) and not said.lower().startswith(("why", "왜"))
-    asks_anew = anew and asks(said, rules)
+    bare, named = head + gap + lexicon().bare(last), named_in(now)
+    means = rules().follow.means.search(said) and not said.lower().startswith(("why", "왜"))
+    asks_anew = anew and asks(said)
     if asks_anew and (means or any(one.kind != "which" for one in named)):
-        return _asked_anew(before, said, rules)
+        return _asked_anew(before, said)
     kinds = [one.kind for one in named if one.kind]
     by, runs = (role["by"] or "").lower() if role else "", _runs(now, named)
     alone = [one.place for one in runs] == [(0, len(bare))]
     size = runs[0].size if alone else len(bare.split())
     part = Part((0, 0), bare, kinds[0] if kinds else "", (by, 0), now[len(bare) :], size=size)
-    whole, found = _replaced(before, part, (_LIKE if anew else 0.0) if alone else _SURE, said, rules)
+    whole, found = _replaced(before, part, (_LIKE if anew else 0.0) if alone else _SURE, said)
     if not found and (by not in ("", "for", "of", "about") or asks_anew):
         bare = said.strip()
     return (whole, True) if found else (f"{before.rstrip(' ?.!')} {bare}", False)
 
 
-def _asked_anew(before: str, said: str, rules: Rules) -> tuple[str, bool]:
+def _asked_anew(before: str, said: str) -> tuple[str, bool]:
     """Return what is asked now of what the last question names, or the same as that asked of what is named now."""
-    whole, left = before, {part.text for part in named_in(before, rules) if part.kind != "which"}
+    whole, left = before, {part.text for part in named_in(before) if part.kind != "which"}
     every = True
-    for one in _runs(said, named_in(said, rules)):
+    for one in _runs(said, named_in(said)):
         predicate = one.place[1] == len(said) and not said.isascii()
         if predicate or one.kind == "which" or one.text in before or said[: one.place[0]].endswith("그 "):
             continue
-        other, found = _replaced(whole, one, _LIKELY, one.text, rules)
-        left &= {part.text for part in named_in(other, rules)} - {one.text}
+        other, found = _replaced(whole, one, _LIKELY, one.text)
+        left &= {part.text for part in named_in(other)} - {one.text}
         whole, every = other, every and found
-    words = _question_words(said, rules)
-    if every and words and words <= _question_words(before, rules):
+    words = _question_words(said)
+    if every and words and words <= _question_words(before):
         return whole, True
-    about = " ".join(part.text for part in named_in(before, rules) if part.text in left)
+    about = " ".join(part.text for part in named_in(before) if part.text in left)
     return f"{about}: {said}?" if about else said, False
 
 
-def _question_words(text: str, rules: Rules) -> set[str]:
+def _question_words(text: str) -> set[str]:
     korean = {match[0][0] for match in WORD.finditer(text) if is_question_word(match[0])}
-    return korean | {word.casefold() for word in rules.follow.question.findall(text)}
+    return korean | {word.casefold() for word in rules().follow.question.findall(text)}
 
 
-def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) -> tuple[str, bool]:
+def _replaced(before: str, part: Part, least: float, said: str) -> tuple[str, bool]:
     """Return a question with words in the place of those that they are most like, if there are some that they are like.
 
     Args:
@@ -164,7 +164,7 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
     by = part.by[0]
     # With a preposition of its own it stands beside what has no such word itself.
     adds = part.kind in ("", "place", "when") and by not in ("", "for", "of", "about")
-    held = [one for one in islice(_parts(before, rules), _HELD) if one.text != part.text and (one.by[0] or not adds)]
+    held = [one for one in islice(_parts(before), _HELD) if one.text != part.text and (one.by[0] or not adds)]
     likes = likenesses(part.text, [one.text for one in held]) if held else []
     rated = {one: one.likeness(part, like, 0.4 * least) for one, like in zip(held, likes, strict=True)}
     best = [one for one, score in rated.items() if least <= score == max(rated.values())]
@@ -178,7 +178,7 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
         own = by not in ("", "for", one.by[0]) and one.by[0] != ""
         start, now = (one.by[1], said.strip()) if own else (start, part.text)
         if part.kind == "number " and part.size == 1:
-            now += _unit_of(before, one.place, rules)
+            now += _unit_of(before, one.place)
         ahead, behind = before[:start], before[end + len(one.particle) :]
         lead, rest = ahead.rstrip().rpartition(" ")[2], now.partition(" ")
         now = rest[2] if rest[2] and lead.casefold() == rest[0].casefold() else now  # "the most" stands there already
@@ -186,54 +186,55 @@ def _replaced(before: str, part: Part, least: float, said: str, rules: Rules) ->
     return before, True
 
 
-def _with_figure(before: str, case: str, rules: Rules) -> str:
+def _with_figure(before: str, case: str) -> str:
     """Return the last question with a case's figure in the place of its own; empty where that says more."""
-    figures = [one for one in given_in(case, rules) if one.kind == "number"]
-    if len(figures) != 1 or any(not one.kind for one in named_in(case, rules)):
+    figures = [one for one in given_in(case) if one.kind == "number"]
+    if len(figures) != 1 or any(not one.kind for one in named_in(case)):
         return ""
     measures = {"", figures[0].measure}
-    held = [one for one in given_in(before, rules) if one.kind == "number"]
+    held = [one for one in given_in(before) if one.kind == "number"]
     alike = [one for one in held if not figures[0].measure or one.measure in measures]
     if not alike:
         return ""
     start, end = alike[-1].place
-    unit = "" if figures[0].unit else _unit_of(before, alike[-1].place, rules)
+    unit = "" if figures[0].unit else _unit_of(before, alike[-1].place)
     return f"{before[:start]}{case[slice(*figures[0].place)]}{unit}{before[end:]}"
 
 
-def _unit_of(text: str, place: Span, rules: Rules) -> str:
+def _unit_of(text: str, place: Span) -> str:
     """Return the unit of a number that stands in a text, with the space before it."""
-    held = (one for one in given_in(text, rules) if one.stop and one.place[1] == place[1])
+    held = (one for one in given_in(text) if one.stop and one.place[1] == place[1])
     return next((text[one.stop : place[1]] for one in held), "")
 
 
 # What a text names ---------------------------------------------------------------------------------------------------
 
 
-def named_in(text: str, rules: Rules) -> list[Part]:
+def named_in(text: str) -> list[Part]:
     """Return what a text gives, and the words that name something, one by one."""
-    given, brackets = given_in(text, rules), [match.span() for match in _BRACKET.finditer(text)]
-    found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}", rules) for g in given]
+    given, brackets = given_in(text), [match.span() for match in _BRACKET.finditer(text)]
+    found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}") for g in given]
     for match in WORD.finditer(text):
-        word = rules.lexicon.bare(match.group())
+        word = lexicon().bare(match.group())
         start, end = match.start(), match.start() + len(word)
         if (same := next((one for one in found if one.place[0] == start), None)) and "number" in same.kind:
-            found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind, rules)  # "2급"
+            found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind)  # "2급"
         end += 2 * (_LETTER.match(text, end) is not None)
-        kind = "place" if rules.follow.place.fullmatch(word) else "when" if rules.follow.when.fullmatch(word) else ""
-        named = kind or (term_of(word, rules) and says(word) >= _SAYS)
-        names = named and not rules.follow.verbal.search(match[0])
-        tells = text[:start].strip() and rules.follow.predicate.match(text, start)
+        kinds = {"place": rules().follow.place, "when": rules().follow.when}
+        kind = next((kind for kind, called in kinds.items() if called.fullmatch(word)), "")
+        named = kind or (term_of(word) and says(word) >= _SAYS)
+        names = named and not rules().follow.verbal.search(match[0])
+        tells = text[:start].strip() and rules().follow.predicate.match(text, start)
         verbal = tells or is_past(word) or is_question_word(word)
         if names and not verbal and not overlaps((start, end), [*brackets, *(one.place for one in found)]):
-            which = match[0] == word and rules.follow.which.match(text, max(start, end - 2)) is not None
+            which = match[0] == word and rules().follow.which.match(text, max(start, end - 2)) is not None
             kind = kind or ("which" if which else "")
-            found.append(_part(text, (start, end), kind, rules, match.group()[len(word) :]))
+            found.append(_part(text, (start, end), kind, match.group()[len(word) :]))
     return sorted(found, key=lambda one: one.place)
 
 
-def _part(text: str, place: Span, kind: str, rules: Rules, particle: str = "") -> Part:
-    before, words = text[: place[0]], rules.follow
+def _part(text: str, place: Span, kind: str, particle: str = "") -> Part:
+    before, words = text[: place[0]], rules().follow
     by, asked = words.by.search(before), words.wanted.search(before) or words.wanted_behind.match(text, place[1])
     said = (by["by"].lower(), by.start()) if by else ("", 0)
     return Part(place, text[slice(*place)], kind, said, particle, asked is not None)
@@ -273,9 +274,9 @@ def _runs(text: str, named: Sequence[Part]) -> list[Part]:
     return [_joined(text, group) for group in _groups(text, named)]
 
 
-def _parts(text: str, rules: Rules) -> Iterator[Part]:
+def _parts(text: str) -> Iterator[Part]:
     """Yield what a text names: alone, and with what stands beside it."""
-    for group in _groups(text, named_in(text, rules)):
+    for group in _groups(text, named_in(text)):
         for start in range(len(group)):
             for end in range(start + 1, min(start + _MOST, len(group)) + 1):
                 outer = group[-1].particle if start == 0 or end == len(group) else ""

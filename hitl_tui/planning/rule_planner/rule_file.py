@@ -77,7 +77,6 @@ class Rules(_Table):
     says: Expressions
     follow: Expressions
     strategy: Mapping[str, Expression]
-    lexicon: Lexicon
     written: Expressions
     kinds: Mapping[str, frozenset[str]]
     commands: Expressions
@@ -93,14 +92,22 @@ class Rules(_Table):
 
 
 @cache
-def load_rules() -> Rules:
+def rules() -> Rules:
     """Return the rules that ship with the package.
 
     They are read when they are first asked for: their expressions take longer to compile than most commands to run.
     """
-    data = dict(word_file(__package__, "rules.toml"))
-    words, kinds = data.pop("words"), {kind: frozenset(words.split()) for kind, words in data["kinds"].items()}
-    verbs = [word for group in data["lexicon"]["verbs"].values() for word in group.split() if word.isascii()]
+    data = {name: table for name, table in word_file(__package__, "rules.toml").items() if name != "words"}
+    groups = data.pop("lexicon")["verbs"].values()
+    kinds = {kind: frozenset(words.split()) for kind, words in data["kinds"].items()}
+    verbs = [word for group in groups for word in group.split() if word.isascii()]
     tables = {name: Expressions(data[name]) for name in ("says", "follow", "written", "revise")}
     tables["commands"] = Expressions({**data["commands"], "verbs": "|".join(verbs)})
-    return Rules.model_validate({**data, **tables, "kinds": kinds, "lexicon": Lexicon(data["lexicon"], words)})
+    return Rules.model_validate({**data, **tables, "kinds": kinds})
+
+
+@cache
+def lexicon() -> Lexicon:
+    """Return the words that the rules know."""
+    data = word_file(__package__, "rules.toml")
+    return Lexicon(data["lexicon"], data["words"])

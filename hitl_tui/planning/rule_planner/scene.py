@@ -13,7 +13,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.edits import Named
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown
-from hitl_tui.planning.rule_planner.rule_file import Need, Rules
+from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 
 IDLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
 _USERS = {Need.FIND: (Need.COMPUTE, Need.WRITE), Need.COMPUTE: (Need.WRITE,), Need.RUN: (Need.WRITE,)}
@@ -33,23 +33,22 @@ class Scene:
     todos: Sequence[SupervisorTodo]
     agents: Mapping[str, AgentFacts]
     commands: Mapping[str, CommandFacts]
-    rules: Rules
     trusted: bool = True
     reviewed: bool = False
 
     @property
     def language(self) -> str:
         """`ko` or `en`: what the text is written in."""
-        return language_of(shown(self.text), self.rules)
+        return language_of(shown(self.text))
 
     def agent_for(self, need: Need) -> AgentFacts | None:
         """Return the agent that meets a need; None where it is disabled."""
-        facts = self.agents.get(self.rules.steps[need].agent)
+        facts = self.agents.get(rules().steps[need].agent)
         return facts if facts and facts.enabled else None
 
     def is_of(self, todo: SupervisorTodo, need: Need) -> bool:
         """Whether a TODO is of a kind."""
-        agent = self.rules.steps[need].agent
+        agent = rules().steps[need].agent
         team = self.agents[agent].team if agent in self.agents else agent
         return todo.agent_name == team and todo.metadata.get("agent", agent) == agent
 
@@ -90,7 +89,7 @@ class Scene:
     def last_checks(self) -> list[str]:
         """Ids of the steps not begun that check what others did: what is done besides comes before them."""
         facts = {todo.id: found for todo in self.todos if (found := self.facts_of(todo)) and todo.status in IDLE}
-        deeds = {todo_id: self.rules.lexicon.deeds(one) for todo_id, one in facts.items()}
+        deeds = {todo_id: lexicon().deeds(one) for todo_id, one in facts.items()}
         waits = {todo.id: todo.dependencies for todo in self.todos}
         needed = ancestors((d for i, done in deeds.items() if "verify" not in done for d in waits[i]), waits)
         return [

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.expressions import Expressions
-from hitl_tui.planning.rule_planner.rule_file import Rules
+from hitl_tui.planning.rule_planner.rule_file import rules
 
 Span = tuple[int, int]
 """Where something stands in a text: its start, and its end."""
@@ -57,10 +57,10 @@ def blanked(text: str, places: Sequence[Span]) -> str:
     return text
 
 
-def given_in(text: str, rules: Rules) -> list[Given]:
+def given_in(text: str) -> list[Given]:
     """Return what a text gives, in order: nothing in it is given twice."""
     found: list[Given] = []
-    for one in _all_given(text, rules.written):
+    for one in _all_given(text, rules().written):
         if not overlaps(one.place, [g.place for g in found]):
             found.append(one)
     return sorted(found, key=lambda g: g.place)
