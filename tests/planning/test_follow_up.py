@@ -164,3 +164,37 @@ async def test_what_no_table_answers_is_looked_for_in_the_documents(query: str, 
     proposal = await agent().follow_up(query, asked, {"text": "", "found": False, "data": {}}, [asked])
     found = [change["todo"] for change in proposal.changes] if proposal else []
     assert [(todo["agent_name"], todo["arguments"]["query"]) for todo in found] == [("search_team", query)] * searches
+
+
+@pytest.mark.parametrize(
+    ("status", "found", "proposes"),
+    [
+        (Status.COMPLETED, True, False),
+        (Status.IN_PROGRESS, None, False),
+        (Status.COMPLETED, False, True),
+        (Status.FAILED, None, True),
+    ],
+)
+async def test_a_search_is_not_broadened_where_a_table_answers_or_may_still(
+    status: Status, found: bool | None, proposes: bool
+) -> None:
+    (search, *_) = await plan_of()
+    arguments = {"query": search.arguments["query"], "analysis_type": "tables"}
+    told: Any = None if found is None else {"digest": "0", "summary": "", "found": found}
+    table = replace(search, id="todo_002", agent_name="analysis_team", arguments=arguments, metadata={})
+    table = replace(table, status=status, result=told)
+    proposal = await agent().follow_up(QUERY, search, result(0), [search, table])
+    assert (proposal is not None) is proposes
+
+
+@pytest.mark.parametrize(("found", "broadens"), [(False, True), (True, False)])
+async def test_the_table_that_ends_last_without_an_answer_lets_the_search_be_broadened(
+    found: bool, broadens: bool
+) -> None:
+    (search, *_) = await plan_of()
+    search = replace(search, result={"digest": "0", "summary": "", "found": found, "files": []})
+    arguments = {"query": search.arguments["query"], "analysis_type": "tables"}
+    table = replace(search, id="todo_002", agent_name="analysis_team", arguments=arguments, metadata={})
+    proposal = await agent().follow_up(QUERY, table, {"text": "", "found": False, "data": {}}, [search, table])
+    added = [change["todo"]["arguments"]["query"] for change in proposal.changes] if proposal else []
+    assert added == ["집주인 전세금"] * broadens

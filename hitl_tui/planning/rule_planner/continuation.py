@@ -34,6 +34,8 @@ _FEW, _SHORT = 2, 4
 """Words of what needs what was said before, and of what may stand near it."""
 _FEW_HITS, _BROADER = 2, 3
 """Passages from which on a search found enough, and the most words of a broader one."""
+_UNANSWERED = (Status.FAILED, Status.SKIPPED, Status.BLOCKED)
+"""How a step stands that answers nothing any more."""
 FOLLOW_UP_OF: Final = "follow_up_of"
 
 
@@ -148,8 +150,9 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
 def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> Proposed | None:
     """Propose a search for the words that say most after one that found too little, once per TODO.
 
-    Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed. A question
-    that a table doesn't answer, and whose answer needn't be worked out, is looked for in the documents.
+    Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed; nor is it
+    where a table answers the question, or may still. A question that a table doesn't answer, and whose answer needn't be
+    worked out, is looked for in the documents.
 
     Args:
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
@@ -160,8 +163,18 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         return None
     if todo.agent_name != facts.team:
         return _beside_tables(scene, todo) if result.get("found") is False else None
-    hits, missing = data.get("hits"), tuple(str(word).lower() for word in data.get("missing") or ())
+    hits = data.get("hits")
     enough = type(hits) is not int or hits >= _FEW_HITS or (hits and data.get("weak") is False)
+    beside = [other for other in _asked_beside(scene, todo) if other.status not in _UNANSWERED]
+    if enough or data.get("searched") == 0 or any(_may_answer(other) for other in beside):
+        return None
+    missing = tuple(str(word).lower() for word in data.get("missing") or ())
+    return _broader(scene, todo, "one" if hits else "none", missing)
+
+
+def _broader(scene: Scene, todo: SupervisorTodo, why: str, missing: tuple[str, ...] = ()) -> Proposed | None:
+    """Propose a search for the words of a search that say most, once; `missing` ones stand in no document."""
+    rules = scene.rules
     asked = shown(str(todo.arguments.get("query") or scene.query))
     terms = terms_of(asked)
     named = [term for term in terms if not any(map(str.isdigit, term))]
@@ -170,16 +183,31 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     # The same words would find the same again, and one alone anything.
     useful = 1 < len(words) < len(terms) and not any(word.lower().startswith(missing) for word in words)
     done = any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos)
-    if enough or done or not useful or data.get("searched") == 0:
-        return None
-    return _search_for(" ".join(words), "one" if hits else "none", scene, todo)
+    return _search_for(" ".join(words), why, scene, todo) if useful and not done else None
+
+
+def _asked_beside(scene: Scene, todo: SupervisorTodo) -> list[SupervisorTodo]:
+    """Return the steps that work out the question of a search without it: those that ask tables."""
+    asked = todo.arguments.get("query")
+    same = (other for other in scene.of(Need.COMPUTE) if other.arguments.get("query") == asked)
+    return [other for other in same if todo.id not in other.dependencies]
+
+
+def _may_answer(todo: SupervisorTodo) -> bool:
+    """Whether a step answered what it was asked, or hasn't ended."""
+    return todo.status is not Status.COMPLETED or bool((todo.result or {}).get("found"))
 
 
 def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
+    """Propose a search for what no table answers; a broader one where the documents were searched with nothing found."""
     asked = str(todo.arguments.get("query", ""))
-    searched = any(t.arguments.get("query") == asked for t in scene.of(Need.FIND))
-    tables = todo in scene.of(Need.COMPUTE) and not todo.dependencies
-    return None if searched or not tables or is_worked_out(asked) else _search_for(asked, "no_rows", scene, todo)
+    searched = [t for t in scene.of(Need.FIND) if t.arguments.get("query") == asked]
+    if todo not in scene.of(Need.COMPUTE) or todo.dependencies:
+        return None
+    for search in searched:
+        if search.status is Status.COMPLETED and (search.result or {}).get("found") is False:
+            return _broader(scene, search, "none")
+    return None if searched or is_worked_out(asked) else _search_for(asked, "no_rows", scene, todo)
 
 
 def _search_for(words: str, why: str, scene: Scene, todo: SupervisorTodo) -> Proposed:
