@@ -10,8 +10,9 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.language import _
+from hitl_tui.teams.contract import FilePreview, QueryPreview
 from hitl_tui.wording.draft_rows import draft_rows
-from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows
+from hitl_tui.wording.evidence_rows import evidence_rows, preview_rows, query_rows
 from hitl_tui.wording.rows import Row, in_line, labelled
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ async def _draft(handle: SessionHandle, question: Question, arguments: JsonObjec
     if not writes_file(handle, question, arguments):
         return []
     found = await handle.preview(question, arguments)
-    return draft_rows(found, headed=headed) if found is not None and not isinstance(found, dict) else []
+    return draft_rows(found, headed=headed) if isinstance(found, FilePreview) else []
 
 
 class QuestionPreviews:
@@ -89,6 +90,7 @@ class QuestionPreviews:
             arguments.get("preview")
             or writes_file(self._handle, self._question, arguments)
             or self._question.view.evidence.get("findings")
+            or "queries" in self._question.view.evidence
         )
 
     async def rows(self, arguments: JsonObject) -> list[Row]:
@@ -105,6 +107,9 @@ class QuestionPreviews:
             if found["timed_out"]:
                 raise BadInput(Message("The preview took too long and was stopped."))
             return list(preview_rows(mask_json(found, handle.setup.secrets), None, "", arguments.get("argv")))
+        if "queries" in question.view.evidence:
+            found = await handle.preview(question, arguments)
+            return list(query_rows(found.queries)) if isinstance(found, QueryPreview) else []
         if question.view.evidence.get("findings"):
             return list(evidence_rows(question, None, ""))
         return await _draft(handle, question, arguments)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.session_setup import SessionSetup
     from hitl_tui.supervisor.session_view import SessionView
     from hitl_tui.supervisor.snapshot import Question, Snapshot
-    from hitl_tui.teams.contract import FilePreview, OutputPreview
+    from hitl_tui.teams.contract import FilePreview, OutputPreview, QueryPreview
 
 
 class Watcher(Protocol):
@@ -55,7 +55,9 @@ class SessionHandle:
         """What it was opened with."""
         return self.session.setup
 
-    async def preview(self, question: Question, arguments: JsonObject) -> OutputPreview | FilePreview | None:
+    async def preview(
+        self, question: Question, arguments: JsonObject
+    ) -> OutputPreview | QueryPreview | FilePreview | None:
         """Return what a question's step would do with exact arguments; None where that isn't known before.
 
         Raises:

@@ -518,5 +518,6 @@ class About(TypedDict, total=False):
     results: Sequence[EarlierResult]
     order: Sequence[Sequence[str]]
     settings: Sequence[str]
+    previewed: bool
     steps: Mapping[str, StepShown]
     plan: Sequence[StepNamed]

@@ -15,7 +15,7 @@ from hitl_tui.core.tally import why_not_run
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import translate
 from hitl_tui.supervisor.activity import Activity
-from hitl_tui.supervisor.snapshot import Question, Snapshot
+from hitl_tui.supervisor.snapshot import Question, Snapshot, has_preview
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, stepped
 from hitl_tui.wording.status_words import approval_words, number_of, who_words
@@ -247,7 +247,4 @@ def became(
 
 def _whole(question: Question, snapshot: Snapshot) -> bool:
     """Tell whether everything about a question is there: a declared preview may still be running."""
-    expected = question.view.request.subject.get("arguments", {})
-    return not (snapshot.busy and isinstance(expected, dict) and expected.get("preview")) or bool(
-        question.view.evidence
-    )
+    return not (snapshot.busy and has_preview(question.view.request)) or bool(question.view.evidence)

@@ -36,7 +36,15 @@ from hitl_tui.supervisor.run_spec import PostEvent
 from hitl_tui.supervisor.schema_library import load_validators
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.snapshot import Question, has_preview
-from hitl_tui.teams.contract import FilePreview, OutputPreview, PreviewContext, Team, TeamResult
+from hitl_tui.teams.contract import (
+    FilePreview,
+    OutputPreview,
+    PlannedQuery,
+    PreviewContext,
+    QueryPreview,
+    Team,
+    TeamResult,
+)
 
 log = logging.getLogger(__name__)
 
@@ -106,6 +114,8 @@ def _with_team(request: Request, team: Team) -> Request:
         return request
     if reason := team.risk_reason(given):
         about["risk_reason"] = reason
+    if team.previews(given):
+        about["previewed"] = True
     if team.graph is not None and request.kind is Kind.TODO:
         about["asks_first"] = bool(team.graph.facts.first.asking)
     if "argv" in given:
@@ -118,19 +128,34 @@ def _with_team(request: Request, team: Team) -> Request:
 
 def _with_settings(request: Request, team: Callable[[str], Team]) -> Request:
     """Return a question about several steps that says which of their arguments are settings of their teams."""
-    given = [(step["todo"], step["team"], step["arguments"]) for step in request.subject.get("steps", ())]
-    if "proposal" in request.subject:
-        todos = [SupervisorTodo.from_dict(c["todo"]) for c in request.subject["proposal"]["changes"] if "todo" in c]
-        given += [(todo.id, todo.agent_name, todo.arguments) for todo in todos]
     about = request.about.copy()
     steps = {name: shown.copy() for name, shown in about.get("steps", {}).items()}
-    for todo_id, name, arguments in given:
+    for todo_id, name, arguments, _needed in _steps_of(request):
+        if _tells_queries(team(name), arguments):
+            about["previewed"] = True
         parts = _properties(team(name).input_schema)
         steps.setdefault(todo_id, {})["settings"] = [
             key for key, p in parts.items() if _is_setting(arguments.get(key), p)
         ]
     about["steps"] = steps
     return replace(request, about=about)
+
+
+def _steps_of(request: Request) -> list[tuple[str, str, JsonObject, Sequence[str]]]:
+    """Return id, team, arguments and needed steps of each step that a plan or a proposal would let run."""
+    found: list[tuple[str, str, JsonObject, Sequence[str]]] = [
+        (step["todo"], step["team"], step["arguments"], step["dependencies"])
+        for step in request.subject.get("steps", ())
+    ]
+    if "proposal" in request.subject:
+        todos = [SupervisorTodo.from_dict(c["todo"]) for c in request.subject["proposal"]["changes"] if "todo" in c]
+        found += [(todo.id, todo.agent_name, todo.arguments, todo.dependencies) for todo in todos]
+    return found
+
+
+def _tells_queries(team: Team, arguments: JsonObject) -> bool:
+    """Return whether a step's queries are told where several steps are asked about: no program is run for that."""
+    return team.previews(arguments) and not arguments.get("preview")
 
 
 def _is_setting(value: Json, part: Mapping[str, Json]) -> bool:
@@ -154,7 +179,7 @@ def _by_schema(value: Json, schema: Json) -> Json:
 
 async def preview_of(
     setup: SessionSetup, request: Request, arguments: JsonObject, query: str = ""
-) -> OutputPreview | FilePreview | None:
+) -> OutputPreview | QueryPreview | FilePreview | None:
     """Return what a question's step would do with exact arguments; None where its team doesn't know before.
 
     Args:
@@ -173,12 +198,47 @@ async def preview_of(
     ):
         raise BadInput(why)
 
+    return await _shown_by(setup, request.source, arguments, request.subject.get("inputs") or {}, query)
+
+
+async def queries_of(setup: SessionSetup, request: Request, results: Mapping[str, str]) -> QueryPreview:
+    """Return the queries that the steps of a plan or a proposal would run, each with the id of its step.
+
+    Args:
+        setup: what the session was opened with.
+        request: the question.
+        results: the digests of the results that are there, by TODO.
+
+    Raises:
+        HitlError: they can't be found out.
+    """
+    found: list[PlannedQuery] = []
+    for todo_id, name, arguments, needed in _steps_of(request):
+        if _tells_queries(setup.team(name), arguments):
+            told = await _shown_by(setup, name, arguments, {key: results.get(key) for key in needed})
+            if isinstance(told, QueryPreview):
+                found += [{**query, "todo": todo_id} for query in told.queries]
+    return QueryPreview(tuple(found))
+
+
+async def _shown_by(
+    setup: SessionSetup, team: str, arguments: JsonObject, seen: Mapping[str, str | None], query: str = ""
+) -> OutputPreview | QueryPreview | FilePreview | None:
+    """Return what a team shows of exact arguments, with the results of these digests by TODO."""
+
     async def inputs() -> dict[str, TeamResult]:
-        artifacts, seen = setup.folder.artifacts(), request.subject.get("inputs") or {}
+        artifacts = setup.folder.artifacts()
         return {key: TeamResult.from_dict(await artifacts.get(str(digest))) for key, digest in seen.items() if digest}
 
-    workspace = Path(setup.info.workspace)
-    return await setup.team(request.source).preview(arguments, PreviewContext(workspace, setup.secrets, query, inputs))
+    context = PreviewContext(Path(setup.info.workspace), setup.secrets, query, inputs)
+    found = await setup.team(team).preview(arguments, context)
+    if isinstance(found, QueryPreview) and not all(seen.values()):
+        return QueryPreview(tuple(query if query["awaits"] else _UNREAD_QUERY for query in found.queries[:1]))
+    return found
+
+
+_UNREAD_QUERY = PlannedQuery(tables=[], others=[], words="", sql="", choices=[], awaits=True)
+"""Stands for a query that may go on from a result that isn't there yet."""
 
 
 async def files_of(
@@ -444,14 +504,25 @@ class OpenQuestions:
 
     async def _preview(self, request: Request) -> Mapping[str, object] | None:
         """Return what a question's preview shows now, or why it shows nothing; None where its team has none."""
+        found: OutputPreview | QueryPreview | FilePreview | None
         try:
-            found = await preview_of(self._setup, request, request.subject["arguments"])
+            if request.kind in (Kind.PLAN, Kind.PROPOSAL):
+                found = await queries_of(self._setup, request, self._results())
+            else:
+                found = await preview_of(self._setup, request, request.subject["arguments"])
         except HitlError as error:
             return {"error": error.message}
         except Exception as error:
             log.exception("the preview of %s failed", request.id)
             return {"error": Message("The preview stopped with {}; the log says more.", type(error).__name__)}
+        if isinstance(found, QueryPreview):
+            return {"queries": list(found.queries)}
         return None if found is None or isinstance(found, FilePreview) else found
+
+    def _results(self) -> dict[str, str]:
+        """Return the digests of the results that are there, by TODO."""
+        todos = self._board.todos if self._board is not None else {}
+        return {key: str(result["digest"]) for key, todo in todos.items() if (result := todo.get("result"))}
 
     def _attach_findings(self, request: Request) -> None:
         """Say beside the question whether a graph may run what the rules find in it; nobody waits for that."""

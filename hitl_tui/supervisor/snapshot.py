@@ -63,9 +63,10 @@ STOP_STEP = "stop"
 
 
 def has_preview(request: Request) -> bool:
-    """Return whether what would run has a declared preview: a TODO that asks, and one that failed and may run again."""
+    """Return whether what would run is worked out before it is approved: its command's preview, or a team's queries."""
     about_a_run = request.kind in (Kind.TODO, Kind.FAILURE)
-    return about_a_run and bool((request.subject.get("arguments") or {}).get("preview"))
+    declared = about_a_run and bool((request.subject.get("arguments") or {}).get("preview"))
+    return declared or bool(request.about.get("previewed"))
 
 
 @dataclass(frozen=True)

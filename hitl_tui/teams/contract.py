@@ -288,6 +288,35 @@ class OutputPreview(TypedDict):
     bytes: NotRequired[int]
 
 
+class PlannedQuery(TypedDict):
+    """A query that a step would run, as it reads its question before it runs.
+
+    Args:
+        tables: the files that are read, relative to the workspace.
+        others: files with the same columns that are asked where the first have no such rows.
+        words: what is asked of them, in plain words; empty where no table fits the question.
+        sql: the query; empty where none is clear.
+        choices: the queries among which a person will be asked to choose, in plain words, where none is clear.
+        awaits: a limit stands in documents, which is read first.
+        todo: the step's id, where several steps are asked about.
+    """
+
+    tables: list[str]
+    others: list[str]
+    words: str
+    sql: str
+    choices: list[str]
+    awaits: bool
+    todo: NotRequired[str]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPreview:
+    """The queries that a step would run."""
+
+    queries: tuple[PlannedQuery, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class FilePreview:
     """A file that a step would write.
@@ -484,7 +513,13 @@ class Team(ABC):
         """Return the file that exact arguments would make, relative to the workspace; empty for none."""
         return ""
 
-    async def preview(self, arguments: JsonObject, context: PreviewContext) -> OutputPreview | FilePreview | None:
+    def previews(self, arguments: JsonObject) -> bool:
+        """Return whether what exact arguments would run is worked out by `preview` and shown before it is approved."""
+        return bool(arguments.get("preview"))
+
+    async def preview(
+        self, arguments: JsonObject, context: PreviewContext
+    ) -> OutputPreview | QueryPreview | FilePreview | None:
         """Return what exact arguments would touch or write, without touching it; None where that isn't known before.
 
         Raises:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.core.safe_text import text_lines
+from hitl_tui.core.safe_text import safe_text, text_lines
 from hitl_tui.language import translate
 from hitl_tui.supervisor.snapshot import has_preview
 from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
+from hitl_tui.wording.status_words import number_of
 from hitl_tui.wording.subject_rows import deletes
 from hitl_tui.wording.times import second_words
 
@@ -41,10 +42,39 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
     if evidence.get("findings"):
         yield from findings_rows(evidence, most, key)
         return
+    if "queries" in evidence:
+        yield from query_rows(evidence["queries"])
+        return
     if evidence.get("before"):
         yield from _before(evidence["before"], most, key)
         return
     yield from preview_rows(evidence, most, key, (question.view.request.subject.get("arguments") or {}).get("argv"))
+
+
+def query_rows(queries: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
+    """Return the queries that steps would run: of which tables, what in plain words, and as SQL."""
+    for query in queries:
+        label = _("runs") if not query.get("todo") else _("{name} runs").format(name=number_of(str(query["todo"])))
+        if query["words"]:
+            yield labelled(label, in_line(str(query["words"])), "bold")
+            yield labelled("SQL", safe_text(str(query["sql"])), "$text-muted", exact=True)
+            if len(query["tables"]) > 1:
+                yield labelled(_("tables"), in_line(", ".join(map(str, query["tables"]))))
+            if query["others"]:
+                said = _("asked instead where it has no such row: {tables}")
+                yield labelled(
+                    _("or"), said.format(tables=in_line(", ".join(map(str, query["others"])))), "$text-muted"
+                )
+        if query["awaits"]:
+            text = (
+                _("the limit is read in documents first") if query["words"] else _("worked out from an earlier result")
+            )
+            yield labelled("" if query["words"] else label, text, "$text-muted")
+        elif query["choices"]:
+            yield labelled(label, _("nothing yet: you are asked which of these is meant"), "bold")
+            yield from (text_row(f"  │ {in_line(str(words))}", "$text-muted") for words in query["choices"])
+        elif not query["words"]:
+            yield labelled(label, _("nothing: no table fits this question"), "bold $text-warning")
 
 
 def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:

@@ -275,3 +275,18 @@ def test_the_same_command_in_another_data_folder_asks_under_other_ids(tmp_path: 
     refused = shells[0].run("do", "s1", f"/todo approve {asked[1]['id']}", "--json")
     assert refused.code != 0
     assert shells[0].run("do", "s1", f"/todo approve {asked[0]['id']}", "--json").code == 0
+
+
+def test_what_a_table_would_be_asked_stands_in_the_question(shell: Shell) -> None:
+    (shell.workspace / "sales.csv").write_text("product,units\ntea,10\ncoffee,5\ntea,3\n", encoding="utf-8")
+    asked = "How many units of tea are in sales.csv?"
+    for mode, label in (("step", "runs"), ("plan", "001 runs")):
+        begun = shell.run("run", asked, "--mode", mode, "--session", mode)
+        assert f"  {label}: sales.csv; product = tea; total of units\n  SQL: SELECT sum" in begun.out
+    [question] = shell.run("show", "step", "--json").json["questions"]
+    [planned] = question["preview"]["queries"]
+    assert planned["tables"] == ["sales.csv"] and "sum" in planned["sql"]
+    done = shell.run("do", "step", "/todo approve")
+    assert "**13**" in done.out and planned["sql"] in done.out
+    further = shell.run("do", "step", "How many units of coffee are in sales.csv?")
+    assert "  002 runs: sales.csv; product = coffee; total of units\n" in further.out

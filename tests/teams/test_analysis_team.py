@@ -17,7 +17,7 @@ from hitl_tui.tables import profile
 from hitl_tui.tables.engine import TableError
 from hitl_tui.tables.files import table_files
 from hitl_tui.teams.analysis.team import AnalysisTeam
-from hitl_tui.teams.contract import Preparation, Team, TeamContext, TeamResult, TeamTask
+from hitl_tui.teams.contract import Preparation, PreviewContext, Team, TeamContext, TeamResult, TeamTask
 
 LEASE = Path(__file__).parents[2] / "examples" / "lease"
 RISE_KO = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
@@ -234,3 +234,29 @@ async def test_many_tables_are_looked_at_before_anybody_asks(tmp_path: Path, mon
     for folder in (few, home):
         with pytest.raises(TableError):
             profile.profiles(table_files(folder))
+
+
+@pytest.mark.parametrize(
+    ("question", "words", "sql", "choices"),
+    [
+        ("How many units of tea are in sales.csv?", "sales.csv; product = tea; total of units", "sum", 0),
+        ("how many wholesale rows of sales.csv are tea?", "", "", 1),
+        ("When does the office open?", "", "", 0),
+    ],
+)
+async def test_the_query_is_told_before_anything_runs(
+    tmp_path: Path, question: str, words: str, sql: str, choices: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sales.csv").write_text("product,units\ntea,10\ncoffee,5\ntea,3\n", encoding="utf-8")
+    monkeypatch.setattr("hitl_tui.tables.ask.run", None)
+    team = AnalysisTeam()
+    arguments = team.bind(question, {"analysis_type": "tables"})
+
+    async def no_inputs() -> dict[str, TeamResult]:
+        return {}
+
+    shown = await team.preview(arguments, PreviewContext(tmp_path, {}, "", no_inputs))
+    assert team.previews(arguments) and shown is not None
+    [planned] = shown.queries
+    assert (planned["words"], sql in planned["sql"], bool(planned["sql"])) == (words, True, bool(sql))
+    assert len(planned["choices"]) >= choices and bool(planned["choices"]) is bool(choices)

@@ -199,7 +199,7 @@ def _may_answer(todo: SupervisorTodo) -> bool:
 
 
 def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
-    """Propose a search for what no table answers; a broader one where the documents were searched with nothing found."""
+    """Propose a search for what no table answers; a broader one where the documents had nothing, either."""
     asked = str(todo.arguments.get("query", ""))
     searched = [t for t in scene.of(Need.FIND) if t.arguments.get("query") == asked]
     if todo not in scene.of(Need.COMPUTE) or todo.dependencies:

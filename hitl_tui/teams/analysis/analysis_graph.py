@@ -30,6 +30,7 @@ from hitl_tui.teams.analysis.computation import compute, measured_steps, with_in
 from hitl_tui.teams.analysis.limits import Limit
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
 from hitl_tui.teams.analysis.table_limits import held
+from hitl_tui.teams.analysis.table_preview import earlier_query
 from hitl_tui.teams.contract import (
     BRIEF,
     Brief,
@@ -135,19 +136,6 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     }
 
 
-def _earlier_query(task: TeamTask) -> TableQuery | None:
-    """Return the query of a table that an earlier result answers, the last one."""
-    found: TableQuery | None = None
-    for result in task.inputs.values():
-        table = result.data.get("table")
-        if isinstance(table, dict) and isinstance(table.get("query"), dict):
-            try:
-                found = TableQuery.from_dict(table["query"])
-            except (KeyError, TypeError, ValueError):
-                continue
-    return found
-
-
 def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = None) -> dict[str, Any]:
     """Return what is kept of an answer.
 
@@ -174,7 +162,7 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     """Read the files that passages were cut from; or ask the tables of the workspace."""
     workspace, passages = runtime.context.workspace, _passages(state)
     if state["analysis_type"] == "tables":
-        before = _earlier_query(runtime.context.task)
+        before = earlier_query(runtime.context.task.inputs)
         answer = await in_thread(lambda: ask(state["query"], table_files(workspace), before))
         if answer.why != "limit":
             return {"table": _told(answer, state["language"])}

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Concern
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.analysis.analysis_model import ANALYSIS_TYPES, MAX_QUERY
 from hitl_tui.teams.arguments import exact_arguments
-from hitl_tui.teams.contract import Preparation, Team, TeamGraph, TeamSources
+from hitl_tui.teams.contract import Preparation, PreviewContext, QueryPreview, Team, TeamGraph, TeamSources
 
 _FEW, _LONGEST = 20, 300.0
 """Files of tables that take no time, and seconds for which more are looked at while nobody waits."""
@@ -67,6 +68,24 @@ class AnalysisTeam(Team):
         """
         given = exact_arguments(self.name, {"query": text, **arguments}, self.input_schema)
         return {**given, "query": str(given["query"]).strip()}
+
+    def previews(self, arguments: JsonObject) -> bool:
+        """Return whether it asks tables: which, and what, is worked out before."""
+        return arguments.get("analysis_type") == "tables"
+
+    async def preview(self, arguments: JsonObject, context: PreviewContext) -> QueryPreview | None:
+        """Return the queries that a question to tables reads as now; nothing is run."""
+        if not self.previews(arguments):
+            return None
+        from hitl_tui.tables.engine import TableError, in_thread
+        from hitl_tui.teams.analysis.table_preview import planned_queries
+
+        inputs = await context.inputs()
+        query = str(arguments.get("query", "")).strip() or context.query
+        try:
+            return QueryPreview(tuple(await in_thread(planned_queries, query, context.workspace, inputs)))
+        except TableError as error:
+            raise BadInput(error.message) from error
 
     async def prepare(self, preparation: Preparation) -> int:
         """Find out what the tables of the folder hold, unless they are few, or somebody's home is in it."""
