@@ -233,7 +233,7 @@ def test_fields_come_in_the_order_in_which_a_graph_gave_them() -> None:
     asks = Question(RequestView(asked, (), Resolution(Outcome.PENDING, None, (), 1), {}))
     assert [row.label for row in body(asks, "6")] == ["tool", "to", "subject", "body", "n", "asked by"]
     assert body(asks, "6")[-1].text.plain == "mail › act"
-    lines = "\n".join(row.text.plain for row in whole(asks, exact=False))
+    lines = "\n".join(row.text.plain for row in whole(asks))
     assert "Dear Ann,\n\n안녕" in lines and "\\n" not in lines
 
 

@@ -210,12 +210,12 @@ async def test_a_revision_says_how_it_differs_and_what_wasnt_worked_in(tmp_path:
         (second,) = (await op.rest()).questions
         difference = second.view.request.about["difference"]
         assert [s["id"] for s in difference["added"]] == ["todo_002"] and difference["kept"] == 1
-        rows = "\n".join(f"{row.label} {row.text.plain}" for row in whole(second, exact=False))
+        rows = "\n".join(f"{row.label} {row.text.plain}" for row in whole(second))
         assert "feedback first remark" in rows and "+ 002 heed first remark  (added)" in rows
         assert "revision 1 of at most 10" in heading(second, "", None).plain
         await op.handler.handle_command("/plan reject what?")
         (third,) = (await op.rest()).questions
-        rows = "\n".join(f"{row.label} {row.text.plain}" for row in whole(third, exact=False))
+        rows = "\n".join(f"{row.label} {row.text.plain}" for row in whole(third))
         assert "'what?' can't be worked in. This asks for nothing that is known." in rows
         assert "No step differs from the plan before." in rows
         assert len({first.id, second.id, third.id}) == 3

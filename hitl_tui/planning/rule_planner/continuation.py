@@ -151,8 +151,8 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     """Propose a search for the words that say most after one that found too little, once per TODO.
 
     Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed; nor is it
-    where a table answers the question, or may still. A question that a table doesn't answer, and whose answer needn't be
-    worked out, is looked for in the documents.
+    where a table answers the question, or may still. A question that no table answers is looked for in the documents,
+    unless it has to be worked out.
 
     Args:
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
@@ -174,7 +174,6 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
 
 def _broader(scene: Scene, todo: SupervisorTodo, why: str, missing: tuple[str, ...] = ()) -> Proposed | None:
     """Propose a search for the words of a search that say most, once; `missing` ones stand in no document."""
-    rules = scene.rules
     asked = shown(str(todo.arguments.get("query") or scene.query))
     terms = terms_of(asked)
     named = [term for term in terms if not any(map(str.isdigit, term))]
