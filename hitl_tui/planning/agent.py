@@ -77,10 +77,7 @@ class PlanningAgent:
     """
 
     def __init__(
-        self,
-        agents: Mapping[str, AgentFacts],
-        planner: Planner | None = None,
-        now: Callable[[], str] = utc_now,
+        self, agents: Mapping[str, AgentFacts], planner: Planner | None = None, now: Callable[[], str] = utc_now
     ) -> None:
         known = dict(agents)
         self._agents: Callable[[], Mapping[str, AgentFacts]] = lambda: known

@@ -13,8 +13,8 @@ from planning_support import agents
 from hitl_tui.core.todos import Status
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import NoChange
+from hitl_tui.planning.rule_planner.continuation import merged
 from hitl_tui.planning.rule_planner.planner import RulePlanner
-from hitl_tui.planning.rule_planner.question_rewrite import merged
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
 

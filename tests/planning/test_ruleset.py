@@ -9,14 +9,14 @@ from hitl_tui.planning.rule_planner.rule_file import Need, rules
 def test_every_need_has_a_step_with_words_in_every_language() -> None:
     assert set(rules().steps) == set(Need)
     for need, step in rules().steps.items():
-        assert set(step.wording) == {"ko", "en"}
-        for wording in step.wording.values():  # the others have the query in their input
-            assert wording["task"]
-            assert ("{query}" in wording["task"]) == (need in (Need.WRITE, Need.RUN))
+        for texts in (step.name, step.task, step.purpose, step.expected_output):
+            assert set(texts) == {"ko", "en"} and all(texts.values())
+        for task in step.task.values():  # the others have the query in their input
+            assert ("{query}" in task) == (need in (Need.WRITE, Need.RUN))
 
 
 def test_no_expression_matches_everywhere() -> None:
-    cues = [cue.expression for found in rules().needs.values() for cue in found]
+    cues = [expression for found in rules().needs.values() for _, expression in found]
     for expression in [*cues, *rules().targets.values()]:
         assert not expression.search(""), expression.pattern
 

@@ -1,9 +1,15 @@
-"""What goes on from the last question: one that leaves out what that said, and a broader search after too few hits."""
+"""What goes on from the last question: one that leaves out what that said, and a broader search after too few hits.
+
+Such a question is put together with the last one: what is said now stands for what of it that is most like it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise
+from pathlib import PurePosixPath
 from typing import Final
 
 from hitl_tui.core.errors import BadInput
@@ -12,23 +18,18 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Concern, ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
-from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked
-from hitl_tui.planning.rule_planner.plan_steps import (
-    StepList,
-    before_report,
-    look_step,
-    planned,
-    run_step,
-    title_of,
-)
-from hitl_tui.planning.rule_planner.query_reader import cut, language_of, read, refers, shown, terms_of
-from hitl_tui.planning.rule_planner.question_rewrite import asks, merged, named_in, says
+from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
+from hitl_tui.planning.rule_planner.draft import IDLE, Scene
+from hitl_tui.planning.rule_planner.plan_steps import StepList, before_report, look_step, planned, run_step, title_of
+from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
-from hitl_tui.planning.rule_planner.scene import IDLE, Scene
+from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
 from hitl_tui.planning.rule_planner.words import alike, stem
-from hitl_tui.tables.words import is_question_word, is_worked_out
+from hitl_tui.tables.words import is_past, is_question_word, is_worked_out
 
 _FEW, _SHORT = 2, 4
 """Words of what needs what was said before, and of what may stand near it."""
@@ -214,3 +215,271 @@ def _search_for(words: str, why: str, scene: Scene, todo: SupervisorTodo) -> Pro
     step = look_step(Need.FIND, words, language, title_of(words))
     reason = rules().sentences[language][why].format(id=step_name(todo.id))
     return Proposed(f"{reason}.", (AddStep(step, scene.users(Need.FIND, ()), {FOLLOW_UP_OF: todo.id}),))
+
+
+# A question put together from the last one and from what is said now
+
+_BRACKET = re.compile(r"\([^()]*\)")
+_SIDE_BY_SIDE = re.compile(rf"(?:{_BRACKET.pattern})? (?:& )?")
+_LETTER = re.compile(r" [A-HJ-Z](?![\w'])")
+_SUBJECT = ("은", "는", "이", "가")
+_AGREES = (*_SUBJECT, "을", "를", "와", "과", "로", "으로")
+"""Particles that go with how a word ends."""
+_SAYS = 0.3
+"""How telling a word has to be to name what a question is about."""
+_LIKE, _LIKELY, _SURE = 0.45, 0.65, 1.2
+"""How like something has to be to what is only named, to what is asked of it anew, and to what says more."""
+_MOST, _HELD = 4, 400
+"""Words side by side that others stand for together, and places of a question that they may stand for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words of a text that name or give something, side by side.
+
+    Args:
+        place: where they stand, without their particle.
+        kind: of what is given; what is of one kind can stand for another.
+        by: the English preposition before them, and where that begins.
+        particle: the Korean one after them.
+        asked: they are what the question asks for: "which port".
+        topic: the sentence is about them, by the particle.
+        size: how many they are.
+        first: none of those beside them stands before them.
+    """
+
+    place: Span
+    text: str
+    kind: str = ""
+    by: tuple[str, int] = ("", 0)
+    particle: str = ""
+    asked: bool = False
+    topic: bool = False
+    size: int = 1
+    first: bool = True
+
+    def likeness(self, other: Part, meaning: float, least: float) -> float:
+        """Return how surely other words stand for these: 0 for not at all.
+
+        Args:
+            other: the words.
+            meaning: how alike they are in what they mean.
+            least: how alike they have to be where nothing else tells that.
+        """
+        alike = self.kind == other.kind != "" or (self.kind.startswith("number ") and other.kind == "number ")
+        particle = other.particle.removesuffix("는") if len(other.particle) > 1 else other.particle
+        told = 1.0 * (alike and (self.size > 1) == (other.size > 1))
+        told += 1.0 * (self.first and stem(self.text.split()[-1]) == stem(other.text.split()[-1]))
+        told += 0.3 * (self.particle == particle not in ("", *_SUBJECT))
+        if not told and meaning < least:
+            return 0.0
+        score = meaning + told + 0.25 * self.topic + 0.2 * says(self.text) + 0.1 * self.first + 0.1 * (self.size > 1)
+        score += 0.3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0])
+        score += 0.2 * (self.text[0].isupper() and other.text[0].isupper())
+        score -= 0.25 * (self.asked and not other.asked) + 0.5 * (self.size > 1 and self.kind != "" == other.kind)
+        return score - ((self.kind == "which") != (other.kind == "which"))
+
+
+def says(text: str) -> float:
+    """Return how much the word of a text says that says most."""
+    return max(telling(word, "en" if word.isascii() else "ko") for word in text.split())
+
+
+def asks(text: str) -> bool:
+    """Whether words ask or tell with a word for that."""
+    told = rules().follow.asks.match(text) or rules().says.howto.search(text) or requested(text)
+    return bool(told or any(is_question_word(match[0]) for match in WORD.finditer(text)))
+
+
+def merged(before: str, said: str, *, anew: bool = True) -> tuple[str, bool]:
+    """Return the last question with what is said now in the place of what it stands for.
+
+    That is what of the last question is most like it: in what it means, of the same kind, with the same last word, in
+    the same part of the sentence. It brings its own preposition, but for "for", which only leads over. A case stands
+    for a case; one that says nothing but a figure ("if it was 4") stands for the last figure of its kind. What asks
+    anew is asked of what the last question names.
+
+    Args:
+        said: what is said now, without the words that lead over to it.
+        anew: it may ask anew; else it is what the question is to be about, whatever that was.
+
+    Returns:
+        The question, and whether a place was found; where none was, the last question is followed by what is said.
+    """
+    if rules().follow.case.fullmatch(said):
+        if whole := _with_figure(before, said):
+            return whole, True
+        if other := rules().follow.case.search(before):
+            return f"{before[: other.start()]}{said}{before[other.end() :]}", True
+        return (f"{before.rstrip(' ?.!')} {said}", False) if said.isascii() else (f"{said} {before}", True)
+    role = rules().follow.role.match(said)
+    now = rules().follow.ones.sub("", said[role.end() :] if role else said)
+    if not now.strip():
+        return before, False
+    head, gap, last = now.rpartition(" ")
+    bare, named = head + gap + lexicon().bare(last), named_in(now)
+    means = rules().follow.means.search(said) and not said.lower().startswith(("why", "왜"))
+    asks_anew = anew and asks(said)
+    if asks_anew and (means or any(one.kind != "which" for one in named)):
+        return _asked_anew(before, said)
+    kinds = [one.kind for one in named if one.kind]
+    by, runs = (role["by"] or "").lower() if role else "", _runs(now, named)
+    alone = [one.place for one in runs] == [(0, len(bare))]
+    size = runs[0].size if alone else len(bare.split())
+    part = Part((0, 0), bare, kinds[0] if kinds else "", (by, 0), now[len(bare) :], size=size)
+    whole, found = _replaced(before, part, (_LIKE if anew else 0.0) if alone else _SURE, said)
+    if not found and (by not in ("", "for", "of", "about") or asks_anew):
+        bare = said.strip()
+    return (whole, True) if found else (f"{before.rstrip(' ?.!')} {bare}", False)
+
+
+def _asked_anew(before: str, said: str) -> tuple[str, bool]:
+    """Return what is asked now of what the last question names, or the same as that asked of what is named now."""
+    whole, left = before, {part.text for part in named_in(before) if part.kind != "which"}
+    every = True
+    for one in _runs(said, named_in(said)):
+        predicate = one.place[1] == len(said) and not said.isascii()
+        if predicate or one.kind == "which" or one.text in before or said[: one.place[0]].endswith("그 "):
+            continue
+        other, found = _replaced(whole, one, _LIKELY, one.text)
+        left &= {part.text for part in named_in(other)} - {one.text}
+        whole, every = other, every and found
+    words = _question_words(said)
+    if every and words and words <= _question_words(before):
+        return whole, True
+    about = " ".join(part.text for part in named_in(before) if part.text in left)
+    return f"{about}: {said}?" if about else said, False
+
+
+def _question_words(text: str) -> set[str]:
+    korean = {match[0][0] for match in WORD.finditer(text) if is_question_word(match[0])}
+    return korean | {word.casefold() for word in rules().follow.question.findall(text)}
+
+
+def _replaced(before: str, part: Part, least: float, said: str) -> tuple[str, bool]:
+    """Return a question with words in the place of those that they are most like, if there are some that they are like.
+
+    Args:
+        least: how like they have to be.
+        said: the words with their preposition.
+    """
+    by = part.by[0]
+    # With a preposition of its own it stands beside what has no such word itself.
+    adds = part.kind in ("", "place", "when") and by not in ("", "for", "of", "about")
+    held = [one for one in islice(_parts(before), _HELD) if one.text != part.text and (one.by[0] or not adds)]
+    likes = likenesses(part.text, [one.text for one in held]) if held else []
+    rated = {one: one.likeness(part, like, 0.4 * least) for one, like in zip(held, likes, strict=True)}
+    best = [one for one, score in rated.items() if least <= score == max(rated.values())]
+    if not best or len({one.text for one in best}) > 1:
+        return before, False
+    for one in reversed(best):
+        start, end = one.place
+        bracket = _BRACKET.match(before, end)
+        end = bracket.end() if bracket else end
+        particle = part.particle if one.particle in _AGREES and part.particle in _AGREES else one.particle
+        own = by not in ("", "for", one.by[0]) and one.by[0] != ""
+        start, now = (one.by[1], said.strip()) if own else (start, part.text)
+        if part.kind == "number " and part.size == 1:
+            now += _unit_of(before, one.place)
+        ahead, behind = before[:start], before[end + len(one.particle) :]
+        lead, rest = ahead.rstrip().rpartition(" ")[2], now.partition(" ")
+        now = rest[2] if rest[2] and lead.casefold() == rest[0].casefold() else now  # "the most" stands there already
+        before = f"{ahead}{now}{particle}{behind}"
+    return before, True
+
+
+def _with_figure(before: str, case: str) -> str:
+    """Return the last question with a case's figure in the place of its own; empty where that says more."""
+    figures = [one for one in given_in(case) if one.kind == "number"]
+    if len(figures) != 1 or any(not one.kind for one in named_in(case)):
+        return ""
+    measures = {"", figures[0].measure}
+    held = [one for one in given_in(before) if one.kind == "number"]
+    alike = [one for one in held if not figures[0].measure or one.measure in measures]
+    if not alike:
+        return ""
+    start, end = alike[-1].place
+    unit = "" if figures[0].unit else _unit_of(before, alike[-1].place)
+    return f"{before[:start]}{case[slice(*figures[0].place)]}{unit}{before[end:]}"
+
+
+def _unit_of(text: str, place: Span) -> str:
+    """Return the unit of a number that stands in a text, with the space before it."""
+    held = (one for one in given_in(text) if one.stop and one.place[1] == place[1])
+    return next((text[one.stop : place[1]] for one in held), "")
+
+
+# What a text names ---------------------------------------------------------------------------------------------------
+
+
+def named_in(text: str) -> list[Part]:
+    """Return what a text gives, and the words that name something, one by one."""
+    given, brackets = given_in(text), [match.span() for match in _BRACKET.finditer(text)]
+    found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}") for g in given]
+    for match in WORD.finditer(text):
+        word = lexicon().bare(match.group())
+        start, end = match.start(), match.start() + len(word)
+        if (same := next((one for one in found if one.place[0] == start), None)) and "number" in same.kind:
+            found[found.index(same)] = _part(text, (start, max(end, same.place[1])), same.kind)  # "2급"
+        end += 2 * (_LETTER.match(text, end) is not None)
+        kinds = {"place": rules().follow.place, "when": rules().follow.when}
+        kind = next((kind for kind, called in kinds.items() if called.fullmatch(word)), "")
+        named = kind or (term_of(word) and says(word) >= _SAYS)
+        names = named and not rules().follow.verbal.search(match[0])
+        tells = text[:start].strip() and rules().follow.predicate.match(text, start)
+        verbal = tells or is_past(word) or is_question_word(word)
+        if names and not verbal and not overlaps((start, end), [*brackets, *(one.place for one in found)]):
+            which = match[0] == word and rules().follow.which.match(text, max(start, end - 2)) is not None
+            kind = kind or ("which" if which else "")
+            found.append(_part(text, (start, end), kind, match.group()[len(word) :]))
+    return sorted(found, key=lambda one: one.place)
+
+
+def _part(text: str, place: Span, kind: str, particle: str = "") -> Part:
+    before, words = text[: place[0]], rules().follow
+    by, asked = words.by.search(before), words.wanted.search(before) or words.wanted_behind.match(text, place[1])
+    said = (by["by"].lower(), by.start()) if by else ("", 0)
+    return Part(place, text[slice(*place)], kind, said, particle, asked is not None)
+
+
+def _suffix(name: str) -> str:
+    """Return the suffix of a file's name; a version number has none."""
+    suffix = PurePosixPath(name).suffix
+    return suffix if any(map(str.isalpha, suffix)) else ""
+
+
+def _groups(text: str, named: Sequence[Part]) -> Iterator[list[Part]]:
+    """Yield what stands side by side."""
+    group = [*named[:1]]
+    for one, other in pairwise(named):
+        cases = one.text.isascii() and other.text.isascii() and not (one.kind or other.kind)
+        apart = one.particle != "" or not {"when", "which"}.isdisjoint((one.kind, other.kind))
+        apart = apart or (cases and one.text[0].isupper() != other.text[0].isupper())
+        if apart or not _SIDE_BY_SIDE.fullmatch(text[one.place[1] : other.place[0]]):
+            yield group
+            group = []
+        group.append(other)
+    if group:
+        yield group
+
+
+def _joined(text: str, some: Sequence[Part], topic: str = "", *, first: bool = True) -> Part:
+    """Return words side by side as one."""
+    place, kinds = (some[0].place[0], some[-1].place[1]), [one.kind for one in some if one.kind]
+    kind = kinds[0] if len(kinds) == 1 else ""
+    said, about = text[slice(*place)], topic in _SUBJECT[:2]
+    return Part(place, said, kind, some[0].by, some[-1].particle, some[0].asked, about, len(some), first)
+
+
+def _runs(text: str, named: Sequence[Part]) -> list[Part]:
+    """Return what a text names, with what stands beside it."""
+    return [_joined(text, group) for group in _groups(text, named)]
+
+
+def _parts(text: str) -> Iterator[Part]:
+    """Yield what a text names: alone, and with what stands beside it."""
+    for group in _groups(text, named_in(text)):
+        for start in range(len(group)):
+            for end in range(start + 1, min(start + _MOST, len(group)) + 1):
+                outer = group[-1].particle if start == 0 or end == len(group) else ""
+                yield _joined(text, group[start:end], outer, first=start == 0)

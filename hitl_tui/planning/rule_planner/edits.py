@@ -91,9 +91,7 @@ class _Mark:
 
 
 def edits_in(
-    sentence: str,
-    commands: Mapping[str, frozenset[str]],
-    deeds: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping[str, frozenset[str]] = MappingProxyType({})
 ) -> list[Edit]:
     """Return what a sentence wants of the steps it names, in order.
 

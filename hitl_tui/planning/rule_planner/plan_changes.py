@@ -18,7 +18,7 @@ from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
-from hitl_tui.planning.rule_planner.draft import Draft
+from hitl_tui.planning.rule_planner.draft import IDLE, Draft, Scene, ancestors
 from hitl_tui.planning.rule_planner.edits import LEVELS, RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
@@ -41,7 +41,6 @@ from hitl_tui.planning.rule_planner.query_reader import (
     wants,
 )
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
-from hitl_tui.planning.rule_planner.scene import IDLE, Scene, ancestors
 from hitl_tui.planning.rule_planner.values import blanked, given_in, overlaps
 
 HELP = Message(

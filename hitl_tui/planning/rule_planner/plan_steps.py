@@ -281,15 +281,14 @@ def finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPla
 
 def _step(need: Need, query: str, language: str, title: str, inputs: JsonObject) -> ExecutionStep:
     rule = rules().steps[need]
-    wording = rule.wording[language]
     return ExecutionStep(
         agent=rule.agent,
-        name=f"{wording['name']}: {title}" if title else wording["name"],
-        task=wording["task"].replace("{query}", cut(query, _TASK)),
+        name=f"{rule.name[language]}: {title}" if title else rule.name[language],
+        task=rule.task[language].replace("{query}", cut(query, _TASK)),
         timeout=rule.timeout,
         input_mapping=dict(inputs),
-        purpose=wording["purpose"],
-        expected_output=wording["expected_output"],
+        purpose=rule.purpose[language],
+        expected_output=rule.expected_output[language],
     )
 
 

@@ -102,7 +102,7 @@ def read(query: str) -> Reading:
 
 def score_of(text: str, need: Need) -> float:
     """Return how much the words of a text speak for a need."""
-    return sum(cue.weight for cue in rules().needs[need] if cue.expression.search(text))
+    return sum(weight for weight, expression in rules().needs[need] if expression.search(text))
 
 
 def wants(text: str, need: Need) -> bool:

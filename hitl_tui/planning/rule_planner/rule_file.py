@@ -24,17 +24,12 @@ class Need(StrEnum):
 
 
 Expression = Annotated[re.Pattern[str], BeforeValidator(compiled)]
+Cue = Annotated[tuple[float, Expression], BeforeValidator(lambda row: (row[0], {"ko": row[1], "en": row[2]}))]
+"""An expression that speaks for a need with a weight, or against it with a negative one."""
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
-
-
-class Cue(_Table):
-    """An expression that speaks for a need, or against it with a negative weight."""
-
-    expression: Expression
-    weight: float
 
 
 class Action(_Table):
@@ -60,13 +55,17 @@ class StepRule(_Table):
     Args:
         timeout: seconds; 0 takes the team's own.
         seconds: estimated time.
-        wording: texts by language; `{query}` in `task` stands for the query where its input doesn't hold it.
+        name, task, purpose, expected_output: by language; `{query}` in a task stands for the query where its input
+            doesn't hold it.
     """
 
     agent: str
     timeout: float
     seconds: float
-    wording: Mapping[str, Mapping[str, str]]
+    name: Mapping[str, str]
+    task: Mapping[str, str]
+    purpose: Mapping[str, str]
+    expected_output: Mapping[str, str]
 
 
 class Rules(_Table):
