@@ -33,14 +33,16 @@ class Skipped:
         path: relative to the folder, forward slashes.
         reason: for a person.
         kind: what sort of reason that is.
+        listed: it is a file that isn't hidden, so that it is listed and counted with the others.
     """
 
     path: str
     reason: str
     kind: LeftOut = LeftOut.UNREADABLE
+    listed: bool = False
 
     def to_dict(self) -> dict[str, str]:
-        """Return all fields as JSON values."""
+        """Return what is reported of it, as JSON values."""
         return {"path": self.path, "reason": self.reason, "kind": str(self.kind)}
 
 
@@ -192,17 +194,18 @@ class _Walker:
     def _file(self, entry: os.DirEntry[str], path: str) -> Found | None:
         hidden = entry.name.startswith(".") and _nfc(shown(path)) not in self.named
         if hidden or not kind_of(entry.name):
-            self._skip(path, "hidden" if hidden else "files of this kind aren't searched", LeftOut.IGNORED)
+            reason = "hidden" if hidden else "files of this kind aren't searched"
+            self._skip(path, reason, LeftOut.IGNORED, listed=not hidden)
             return None
         if not entry.is_file(follow_symlinks=False):
             self._skip(path, "not a regular file")
             return None
         info = entry.stat(follow_symlinks=False)
         if reason := too_large(info.st_size):
-            self._skip(path, reason, LeftOut.LARGE)
+            self._skip(path, reason, LeftOut.LARGE, listed=True)
             return None
         if not os.access(self.root / path, os.R_OK):
-            self._skip(path, "can't be read: permission denied")
+            self._skip(path, "can't be read: permission denied", listed=True)
             return None
         if shown(path) in self.files:
             self._skip(path, "its name can't be told from another's")
@@ -218,8 +221,8 @@ class _Walker:
         if not target.is_relative_to(self.root):
             self._skip(path, "a link leads out of the folder")
 
-    def _skip(self, path: str, reason: str, kind: LeftOut = LeftOut.UNREADABLE) -> None:
-        self.skipped.append(Skipped(shown(path), reason, kind))
+    def _skip(self, path: str, reason: str, kind: LeftOut = LeftOut.UNREADABLE, *, listed: bool = False) -> None:
+        self.skipped.append(Skipped(shown(path), reason, kind, listed))
 
 
 def shown(path: str) -> str:

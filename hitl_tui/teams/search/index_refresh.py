@@ -103,8 +103,23 @@ def scope_key(root: Path, patterns: Sequence[str], hidden: Hidden) -> str:
 
 def stored_scope(db: sqlite3.Connection) -> str:
     """Return what the store is an index of; empty when it is of nothing yet."""
-    row = db.execute("SELECT value FROM meta WHERE name = 'scope'").fetchone()
+    return _kept(db, "scope")
+
+
+def paths_of(db: sqlite3.Connection) -> list[str]:
+    """Return the paths of all files of the folder that aren't hidden, those that aren't searched, too."""
+    others = json.loads(_kept(db, "others") or "[]")
+    return sorted({*others, *(path for (path,) in db.execute("SELECT path FROM files"))})
+
+
+def _kept(db: sqlite3.Connection, name: str) -> str:
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return "" if row is None else str(row[0])
+
+
+def _keep(db: sqlite3.Connection, name: str, value: str) -> None:
+    if _kept(db, name) != value:
+        db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
 
 def searched(db: sqlite3.Connection) -> int:
@@ -131,7 +146,7 @@ def refresh_within(
     # Looked at after the lock is held, so that two processes don't undo one another's work.
     looked = walk(root, patterns)
     scope = scope_key(root, patterns, hidden)
-    db.execute("INSERT OR REPLACE INTO meta VALUES ('scope', ?)", (scope,))
+    _keep(db, "scope", scope)
     known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
     files = [found for found in looked.files if not hidden.within(found.path)]
     present = {found.path for found in files}
@@ -139,6 +154,7 @@ def refresh_within(
     _drop(db, gone)
     stale = [found for found in files if _stale(found, known.get(found.path))]
     allowed.check(len(files), stale)
+    _keep(db, "others", json.dumps([f.path for f in looked.skipped if f.listed and not hidden.within(f.path)]))
     skipped = [Skipped(hidden.mask(item.path), hidden.mask(item.reason), item.kind) for item in looked.skipped]
     skipped += [Skipped(hidden.mask(f.path), "its name holds a secret") for f in looked.files if hidden.within(f.path)]
     indexed = vanished = 0

@@ -5,23 +5,26 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from glob import escape
 from pathlib import PurePosixPath
 
 from hitl_tui.meaning.expressions import Expressions, word_file
-from hitl_tui.teams.search.query_terms import whole_words
-from hitl_tui.teams.search.tokens import normalise, phrase_tokens
+from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
+from hitl_tui.teams.search.index_refresh import paths_of
+from hitl_tui.teams.search.query_terms import alike, bare_words, whole_words
+from hitl_tui.teams.search.tokens import has_korean, normalise, phrase_tokens
 
 _FILE = word_file(__package__, "words.toml")
 HOW_MANY = Expressions(_FILE["counts"]).how_many
 """What asks how many there are, of anything."""
 _WORDS = Expressions(_FILE["files"])
-_ASKING = (_WORDS.files, _WORDS.mentions, HOW_MANY, _WORDS.lists, _WORDS.whole)
-_WORD = re.compile(r"[\w./-]*\w", re.UNICODE)
-_LONGEST_NAME, _SHORTEST_NAME = 3, 4
+_ASKING = (_WORDS.files, _WORDS.mentions, _WORDS.programs, HOW_MANY, _WORDS.lists, _WORDS.whole)
+_LONGEST_NAME, _SHORTEST_NAME = 8, 4
+"""Words of a folder's path at most, and letters of its name at least, unless it is called a folder."""
+_SOUNDS_SO = 65
 _SEVERAL = 2
 _SAYS = 0.3
 """How much a word says at least that is more than to ask."""
@@ -34,6 +37,7 @@ class Listing:
     Args:
         folder: what they are below; empty for anywhere.
         name: a pattern of their names; empty for any.
+        kinds: how their names may end, without the dot; empty for any.
         parts: words that are all in their paths.
         title: how their titles begin; empty for any.
         word: what stands in them; empty for anything.
@@ -43,17 +47,29 @@ class Listing:
 
     folder: str = ""
     name: str = ""
+    kinds: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
     title: str = ""
     word: str = ""
     about: bool = False
     lines: bool = False
-    parts: tuple[str, ...] = ()
 
     @property
     def place(self) -> str:
         """Where, as a pattern of paths; empty for any file."""
-        place = "/".join(filter(None, (self.folder, self.name or ("**" if self.folder else ""))))
+        kinds = f"*.{self.kinds[0]}" if len(self.kinds) == 1 else f"*.{{{','.join(self.kinds)}}}" if self.kinds else ""
+        place = "/".join(filter(None, (self.folder, self.name or kinds or ("**" if self.folder else ""))))
         return " ".join([place.removesuffix("*"), *self.parts]).strip() if self.parts else place
+
+    def takes(self, path: str) -> bool:
+        """Return whether it means a file, by its path."""
+        name = PurePosixPath(path).name.casefold()
+        return (
+            (not self.folder or path.startswith(f"{self.folder}/"))
+            and (not self.name or fnmatchcase(name, self.name.casefold()))
+            and (not self.kinds or _ending(path) in self.kinds)
+            and all(_names(word, path) for word in self.parts)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,78 +96,117 @@ class Listed:
 
 def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     """Return which files a question wants counted or listed; None for other questions."""
-    files = _WORDS.of_files.search(question)
+    question = normalise(question)
     if not (HOW_MANY.search(question) or _WORDS.lists.search(question)):
         return None
+    paths = paths_of(db)
     titled, begins = _WORDS.titles.search(question), _WORDS.begins.search(question)
+    glob = _WORDS.glob.search(question)
+    told = next((one[0] for one in (begins, glob) if one), "")
+    kinds, said = _kinds(" ".join("".join(question.split(told) if told else question).split()), paths)
+    files = _WORDS.of_files.search(said)
+    folder, rest = _folder(said, paths)
     if begins and (files or titled or _WORDS.programs.search(question)):
-        said = (begins["en"] or begins["ko"]).strip("\"“`'")
-        folder = _folder(db, question, said)
-        return Listing(folder, title=said) if titled else Listing(folder, name=f"{escape(said)}*")
-    if files and (pattern := _WORDS.glob.search(question)):
-        below, _, name = pattern[0].rpartition("/")
-        return Listing(below or _folder(db, question, pattern[0]), name=name if "*" in name else f"*{name}")
+        start = (begins["en"] or begins["ko"]).strip("\"\u201c`'")
+        return Listing(folder, title=start) if titled else Listing(folder, f"{escape(start)}*", kinds)
+    if files and glob:
+        below, _, name = glob[0].rpartition("/")
+        return Listing(below or folder, name=name if "*" in name else f"*{name}")
     if literal := _WORDS.literal.search(question):
         word = literal[1] or literal[0]
     elif code := _WORDS.name_of_code.search(question):
         word = code[1] or code[2]
     elif files and (mention := _WORDS.mentions.search(question)):
-        names = {w: t for w, t in whole_words(question).items() if not any(e.match(w) for e in _ASKING)}
-        folder = _folder(db, question, "")
-        within = {letters(part) for part in PurePosixPath(folder).parts}
-        outside = [name for name in names if not any(letters(name) in part for part in within)]
-        word = max(outside or names, key=lambda name: names[name], default="")
-        if not word:
-            return None
-        return Listing(folder if outside else "", word=word, about=_WORDS.about.fullmatch(mention[0]) is not None)
-    elif files and HOW_MANY.search(question):
-        folder = _folder(db, question, "")
-        left = whole_words(question.replace(folder, " ") if folder else question)
-        said = [word for word, t in left.items() if t >= _SAYS or word[0].isdigit()]
-        said = [word for word in said if not any(e.match(word) for e in _ASKING)]
-        parts = _parts(db, folder)
-        words = tuple(word for word in said if any(letters(word) in letters(path) for path in parts))
-        # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone.
-        alike = bool(folder) and len({PurePosixPath(path).suffix for path in parts}) == 1
-        strange = any(word.isascii() for word in said if word not in words) or (said and not words)
-        if strange and not alike:
-            return None
-        made = Listing(folder, name="*", parts=words) if words or _WORDS.any_file.search(question) else None
-        # A single file that only some of the words name is what something is counted in.
-        if made and not folder and len(words) < len(said) and len(lines_of(db, made, ())) < _SEVERAL:
-            return None
-        return made
+        in_folder, anywhere = _telling(rest), _telling(said)
+        word = max(in_folder or anywhere, key=lambda name: anywhere[name], default="")
+        about = _WORDS.about.fullmatch(mention[0]) is not None
+        return Listing(folder if in_folder else "", kinds=kinds, word=word, about=about) if word else None
     else:
-        return None
+        return _placed(question, paths, Listing(folder, kinds=kinds), _telling(rest)) if files else None
     of_lines = files is None or not (HOW_MANY.search(question) or _WORDS.mentions.search(question))
-    listing = Listing(_folder(db, question, word), word=word, lines=of_lines)
+    listing = Listing(folder, kinds=kinds, word=word, lines=of_lines)
     # A word of the question that is a folder's name, too, may mean something else; a path can't.
-    path = "/" in listing.folder and listing.folder in question
-    meant = path or not listing.folder or lines_of(db, listing, ())
+    path = "/" in folder and folder in question
+    meant = path or not folder or lines_of(db, listing, ())
     return listing if meant else replace(listing, folder="")
 
 
-def _folder(db: sqlite3.Connection, question: str, apart: str) -> str:
-    """Return the folder that a question names by its path, or by its name written in any way; empty if none."""
-    known = {
-        str(parent): letters(parent.name)
-        for (path,) in db.execute("SELECT path FROM files")
-        for parent in PurePosixPath(path).parents
-        if parent.name
-    }
-    words: list[str] = _WORD.findall(question.replace(apart, " ") if apart else question)
-    for word in words:
-        if "/" in word and word.strip("/") in known:
-            return word.strip("/")
-    said = {letters("".join(words[at : at + n])) for n in range(1, _LONGEST_NAME + 1) for at in range(len(words))}
-    named = [folder for folder, name in known.items() if len(name) >= _SHORTEST_NAME and name in said]
-    return min(named, key=lambda folder: (folder.count("/"), folder), default="")
+def _telling(text: str) -> dict[str, float]:
+    """Return the words of a question that aren't there to ask for files, with how much each says."""
+    return {word: says for word, says in whole_words(text).items() if not any(one.match(word) for one in _ASKING)}
 
 
-def _parts(db: sqlite3.Connection, folder: str) -> list[str]:
-    """Return the paths of the files below a folder."""
-    paths = (path for (path,) in db.execute("SELECT path FROM files"))
-    return [path for path in paths if not folder or path.startswith(f"{folder}/")]
+def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mapping[str, float]) -> Listing | None:
+    """Return the files that a question wants by where they are and of which kind; None where it says more than that."""
+    said = [word for word, says in words.items() if says >= _SAYS or word[0].isdigit()]
+    within = [path for path in paths if listing.takes(path)]
+    parts = tuple(word for word in said if any(_names(word, path) for path in within))
+    # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone.
+    one_kind = bool(listing.folder) and HOW_MANY.search(question) and len({_ending(path) for path in within}) == 1
+    strange = any(word.isascii() for word in said if word not in parts) or (said and not parts)
+    if strange and not one_kind:
+        return None
+    named = bool(parts or listing.kinds or listing.folder)
+    if not within or not (named or _WORDS.any_file.search(question) or _WORDS.folder.search(question)):
+        return None
+    made = replace(listing, name="" if listing.kinds else "*", parts=parts)
+    # A single file that only some of the words name is what something is counted in.
+    if parts and not listing.folder and len(parts) < len(said) and sum(map(made.takes, within)) < _SEVERAL:
+        return None
+    return made
+
+
+def _kinds(question: str, paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
+    """Return how the names of files end that a question asks for, and the question with plain files instead."""
+    endings = {ending for path in paths if (ending := _ending(path))[:1].isalpha()}
+    known = [(ending, re.compile(rf"\(?\.{re.escape(ending)}\b\)?", re.IGNORECASE)) for ending in endings]
+    known += [(end, re.compile(rf"\b{re.escape(end)}(?=s?\s?(?:{_WORDS.counted.pattern}))", re.I)) for end in endings]
+    found: set[str] = set()
+    for names, written in [*_WORDS.rows["kinds"], *known]:
+        ends = endings & set(names.split())
+        if ends and written.search(question):
+            found |= ends
+            question = written.sub("파일" if has_korean(question) else "files", question)
+    return tuple(sorted(found)), question
+
+
+def _names(word: str, path: str) -> bool:
+    """Return whether a word, or one that stands for it in either language, is in a path."""
+    others = (letters(one) for one in alike(word))
+    return any(one in letters(path) for one in (letters(word), *(one for one in others if len(one) >= _SHORTEST_NAME)))
+
+
+def _ending(path: str) -> str:
+    return PurePosixPath(path).suffix[1:].casefold()
+
+
+def _folder(question: str, paths: Sequence[str]) -> tuple[str, str]:
+    """Return the folder that a question names, by its path or its name written in any way, and the rest of it."""
+    folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents if parent.name}
+    words = [unit for unit, _ in bare_words(question)]
+    best: tuple[tuple[int, int], str, str] = ((0, 0), "", question)
+    for first, unit in enumerate(words):
+        for last in words[first : first + _LONGEST_NAME]:
+            text = question[unit.start : last.end]
+            called = _WORDS.folder.match(question[last.end :].lstrip(" /")) is not None
+            if len(letters(text)) < _SHORTEST_NAME and not called:
+                continue
+            for folder in folders:
+                if _calls(text, folder) and (rank := (len(text), -folder.count("/"))) > best[0]:
+                    best = rank, folder, f"{question[: unit.start]} {question[last.end :]}"
+    return best[1:]
+
+
+def _calls(text: str, folder: str) -> bool:
+    """Return whether some words are the path or the name of a folder, or a Korean word sounds like its name."""
+    name = folder.rpartition("/")[2]
+    if letters(text) in (letters(name), letters(folder) if "/" in text else letters(name)):
+        return True
+    sound = skeleton(korean_sound(text))
+    stems = (name, name.removesuffix("s"))
+    return bool(sound) and any(
+        skeleton(english_sound(stem)) == sound and sound_likeness(text, stem) >= _SOUNDS_SO for stem in stems
+    )
 
 
 def lines_in(block: tuple[int, int, str]) -> list[tuple[int, str]]:
@@ -168,17 +223,21 @@ def letters(text: str) -> str:
 def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> list[tuple[str, int, str]]:
     """Return path, number and text of the lines that a listing means, in order; of some files, if any are named."""
     if listing.word:
-        found = list(_within(_lines_with(db, listing.word, named), listing))
+        found = [line for line in _lines_with(db, listing.word, named) if listing.takes(line[0])]
         if not listing.about:
             return found
         about = {path for path, _, title, _ in _titles(db) if letters(listing.word) in letters(path + title)}
         return [line for line in found if line[0] in about] or found
-    lines = [
-        (path, line, title if listing.title else text)
-        for path, line, title, text in _titles(db)
-        if title.casefold().startswith(listing.title.casefold())
-    ]
-    return list(_within(lines, listing))
+    titles = {path: (line, title, text) for path, line, title, text in _titles(db)}
+    if listing.title:
+        begins = listing.title.casefold()
+        lines = [
+            (path, line, title) for path, (line, title, _) in titles.items() if title.casefold().startswith(begins)
+        ]
+    else:
+        unread = (0, "", "")
+        lines = [(path, *titles.get(path, unread)[::2]) for path in paths_of(db)]
+    return [line for line in lines if listing.takes(line[0])]
 
 
 def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str, str]]:
@@ -192,17 +251,6 @@ def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str, str]]:
         begins = text.split("\n")[0].strip()
         title = written[1] if (written := _WORDS.title.search(text)) else heading.partition(" > ")[0] or begins
         yield path, line, title, begins
-
-
-def _within(lines: Iterable[tuple[str, int, str]], listing: Listing) -> Iterator[tuple[str, int, str]]:
-    for path, line, text in lines:
-        name = PurePosixPath(path).name
-        if listing.folder and not path.startswith(f"{listing.folder}/"):
-            continue
-        if not all(letters(word) in letters(path) for word in listing.parts):
-            continue
-        if not listing.name or fnmatchcase(name.casefold(), listing.name.casefold()):
-            yield path, line, text
 
 
 def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:

@@ -135,8 +135,11 @@ def parse_question(
 
 def whole_words(text: str) -> dict[str, float]:
     """Return the words of a question, in one piece without Korean particles and endings, with how much each says."""
-    found = {}
-    text = normalise(text)
+    return {unit.surface: says for unit, says in bare_words(normalise(text))}
+
+
+def bare_words(text: str) -> Iterator[tuple[Unit, float]]:
+    """Yield the words of a normalised text, in one piece without Korean particles and endings, with what each says."""
     for unit in units(text):
         parts = list(segments(unit.surface)) if unit.kind is Kind.HANGUL else []
         while len(parts) > 1 and telling(parts[-1], "ko") < _SAYS:
@@ -144,8 +147,10 @@ def whole_words(text: str) -> dict[str, float]:
         word = "".join(parts) or unit.surface
         unknown = len(word) > 1 and len(parts) == len(word)  # it consists of no words
         says = 1.0 if unknown else max((telling(part, "ko") for part in parts), default=0.0)
-        found[word] = says if parts else _word(word, named=_is_name(text, unit)).telling
-    return found
+        yield (
+            replace(unit, surface=word, end=unit.start + len(word)),
+            says if parts else _word(word, named=len(word) > 2 and _is_name(text, unit)).telling,
+        )
 
 
 def _terms(text: str, sounding: Sounding, written: Callable[[str], bool]) -> Iterator[Term]:
