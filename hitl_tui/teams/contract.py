@@ -630,14 +630,20 @@ def _list(value: object) -> list[Json]:
     return list(value) if isinstance(value, list | tuple) else []
 
 
-def language_of(text: str) -> str:
-    """Return `ko` or `en`: what a person writes in, whatever names and terms of the other stand between."""
+def language_of(text: str, otherwise: str = "") -> str:
+    """Return `ko` or `en`: what a person writes in, whatever names and terms of the other stand between.
+
+    Args:
+        text: what they wrote.
+        otherwise: what tells it where the text is nothing but Latin names.
+    """
     words = _WORD.findall(text)
     korean = sum(_HANGUL.search(word) is not None for word in words)
+    english = [word.lower() for word in words if word.isascii()]
+    sentence = not _FUNCTION_WORDS.isdisjoint(english)
     if not korean:
-        return "en"
-    english = [word for word in words if word.isascii()]
-    return "en" if korean <= len(english) and _FUNCTION_WORDS & {w.lower() for w in english} else "ko"
+        return language_of(otherwise) if otherwise and not sentence else "en"
+    return "en" if korean <= len(english) and sentence else "ko"
 
 
 def quoted(text: str, limit: int) -> str:

@@ -563,6 +563,23 @@ def test_a_quotation_ends_where_a_sentence_or_a_word_does(text: str, shown: str)
     assert quoted(text, 44) == shown
 
 
+@pytest.mark.parametrize(
+    ("question", "session", "found"),
+    [
+        ("How much is the deposit?", "보증금은 얼마야?", "Found"),
+        ("deposit", "보증금은 얼마야?", "찾았습니다"),
+        ("deposit", "How much is the deposit?", "Found"),
+        ("보증금은 얼마야?", "How much is the rent?", "찾았습니다"),
+    ],
+)
+def test_an_answer_is_in_the_language_of_its_own_question_and_that_of_the_session_where_it_is_a_bare_name(
+    question: str, session: str, found: str
+) -> None:
+    passage = Passage("a.md", 1, 1, 0, "", "The deposit is 300. 보증금은 300이다.", 1.0)
+    text = make_report(question, SearchHits((passage,), (), 1), {**NOTHING, "searched": 1}, session).text
+    assert found in text
+
+
 def test_a_count_of_a_folder_tells_how_many_are_in_the_folder_itself(folder: Path) -> None:
     (folder / "notes" / "old").mkdir(parents=True)
     for name in ("a.md", "b.md", "old/c.md"):

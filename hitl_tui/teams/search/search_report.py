@@ -237,7 +237,7 @@ def _kinds(words: Mapping[str, str], left_out: Mapping[str, int]) -> list[str]:
 
 def words_for(query: str, asked: str = "") -> Mapping[str, str]:
     """Return the sentences in the language of the search, or of the session's question where only that tells it."""
-    return _KOREAN if "ko" in (language_of(query), language_of(asked)) else _ENGLISH
+    return _KOREAN if language_of(query, asked) == "ko" else _ENGLISH
 
 
 def indexed(words: Mapping[str, str], files: int, unchanged: int, removed: int) -> str:
