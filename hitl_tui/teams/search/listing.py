@@ -226,22 +226,16 @@ def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> 
         found = [line for line in _lines_with(db, listing.word, named) if listing.takes(line[0])]
         if not listing.about:
             return found
-        about = {path for path, _, title, _ in _titles(db) if letters(listing.word) in letters(path + title)}
+        about = {path for path, _, title in _titles(db) if letters(listing.word) in letters(path + title)}
         return [line for line in found if line[0] in about] or found
-    titles = {path: (line, title, text) for path, line, title, text in _titles(db)}
-    if listing.title:
-        begins = listing.title.casefold()
-        lines = [
-            (path, line, title) for path, (line, title, _) in titles.items() if title.casefold().startswith(begins)
-        ]
-    else:
-        unread = (0, "", "")
-        lines = [(path, *titles.get(path, unread)[::2]) for path in paths_of(db)]
-    return [line for line in lines if listing.takes(line[0])]
+    titles = {path: (line, title) for path, line, title in _titles(db)}
+    begins = listing.title.casefold()
+    lines = [(path, *titles.get(path, (0, ""))) for path in paths_of(db) if listing.takes(path)]
+    return [line for line in lines if line[2].casefold().startswith(begins)]
 
 
-def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str, str]]:
-    """Yield of each file its path, the line that it begins in, its title, and its first line."""
+def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str]]:
+    """Yield of each searched file its path, the line it begins in, and its title, or the first line of one without."""
     first = db.execute(
         "SELECT path, coalesce(heading, ''), coalesce(parts, '[[1, 1, \"\"]]') FROM files LEFT JOIN windows"
         " ON windows.id = (SELECT min(id) FROM windows WHERE file = files.id) ORDER BY path"
@@ -250,7 +244,7 @@ def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str, str]]:
         line, _, text = json.loads(parts)[0]
         begins = text.split("\n")[0].strip()
         title = written[1] if (written := _WORDS.title.search(text)) else heading.partition(" > ")[0] or begins
-        yield path, line, title, begins
+        yield path, line, title
 
 
 def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:

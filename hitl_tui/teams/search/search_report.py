@@ -290,7 +290,9 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     if not cited:
         return ""
     if hits.counted:
-        shown = [f"- `{citation.label}` {' '.join(passage.text.split())[:_LINE]}" for passage, citation in cited]
+        shown = [
+            f"- `{citation.label}` {' '.join(passage.text.split())[:_LINE]}".rstrip() for passage, citation in cited
+        ]
         return "\n".join([_counted(words, hits.counted), "", *shown[:_LISTED]])
     said = [*_unread(found), *(words["nearly"].format(word=word, near=near) for word, near in hits.nearly)]
     first = cited[: _quoted(hits)]
