@@ -45,14 +45,37 @@ async def test_an_answer_is_called_outdated_while_the_work_goes_on_after_it(tmp_
         assert str(answer.border_title) == "Answer" and "Answer ready" in c.message
         await c.send("/todo add command_team keep file=one")
         await c.asked()
-        await c.until(lambda: panes.chosen == "stream", "what runs")
-        assert "OUTDATED" in str(answer.border_title)
-        c.session.show_pane("answer")
+        await c.until(lambda: "OUTDATED" in str(answer.border_title), "that it goes on")
+        assert panes.chosen == "answer", "what is asked covers no answer"
         await c.send("/todo add search_team The cap number 2")
         await c.until(lambda: c.status("todo_003") == "completed", "another step")
         assert panes.chosen == "answer"  # somebody looks at it
         await c.send("/todo reject todo_002 no")
         await c.until(lambda: c.snapshot.concluded and str(answer.border_title) == "Answer", "the new answer")
+
+
+WAITS = """
+[teams.command_team.commands.wait]
+run = ["sh", "-c", "while [ ! -e gate ]; do sleep 0.05; done"]
+description = "Wait for a file."
+risk = "low"
+"""
+
+
+@pytest.mark.long
+async def test_what_runs_on_for_long_comes_in_the_place_of_the_answer_once(tmp_path: Path) -> None:
+    folder = command_workspace(tmp_path / "w")
+    (folder / "hitl.toml").write_text(WAITS, encoding="utf-8")
+    async with console(tmp_path / "d", folder, query="The cap", mode="risk") as c:
+        panes = c.session.query_one(Panes)
+        await c.until(lambda: c.shown() and c.snapshot.concluded and panes.chosen == "answer", "the answer")
+        await c.send("/todo add command_team wait")
+        await c.until(lambda: panes.chosen == "stream", "what runs")
+        c.session.show_pane("answer")
+        await c.session._tick()
+        assert panes.chosen == "answer", "somebody looks at it"
+        (folder / "gate").touch()
+        await c.until(lambda: c.snapshot.concluded, "its end")
 
 
 @pytest.mark.long

@@ -490,3 +490,20 @@ async def test_a_marked_question_shows_in_its_row(tmp_path: Path) -> None:
         table.focus()
         await c.press("x")
         await c.until(lambda: first() == " " and not c.panel.marked, "unmarked from the plan")
+
+
+@pytest.mark.parametrize("cursor", [0, 33])
+async def test_other_columns_and_many_new_rows_leave_the_view_where_it_is(cursor: int) -> None:
+    async with plan(rows(*range(1, 61))) as p:
+        p.table.move_cursor(row=cursor, animate=False)
+        await p.pilot.pause()
+        p.table.scroll_to(y=30, animate=False, immediate=True)
+        await p.pilot.pause()
+        for changed in (
+            [a_row(n, needs="← 001" if n == 40 else "", attempts="2" if n == 41 else "") for n in range(1, 61)],
+            rows(*range(1, 100)),
+            [a_row(n, priority="↑", level="high") for n in range(1, 100)],
+        ):
+            p.table.update_rows(changed)
+            await p.pilot.pause()
+            assert (int(p.table.scroll_y), p.table.selected) == (30, f"todo_{cursor + 1:03}")

@@ -65,6 +65,8 @@ _OF_OPEN = frozenset({"session.replay", "console.mode"})
 _PAGE = 50
 _LARGE = 1_000
 """TODOs from which a plan is worth a look for garbage of its own."""
+_LASTS = 3
+"""Seconds that something runs until it is shown in the place of an answer that it goes on from."""
 
 
 class SessionScreen(PromptScreen):
@@ -132,6 +134,10 @@ class SessionScreen(PromptScreen):
         """What the session had written when it was opened, or ended last."""
         self._inbox = 0
         self._head = ""
+        self._runs = 0
+        """Seconds for which something ran since the answer was there."""
+        self._newest = ("", 0)
+        """The session that is shown, and the highest number of its steps."""
         self._causes = CheckpointCauses()
         self._lines = PlanLines()
 
@@ -303,6 +309,7 @@ class SessionScreen(PromptScreen):
         self.query_one(PlanTable).update_rows(self._lines.rows(snapshot, datetime.now(UTC)))
         self.query_one(Panes).share_room()
         self._ask(snapshot)
+        self._follow_newest(snapshot)
         self.query_one(Panes).entitle()
         self.query_one(Prompt).placeholder = self._invitation(snapshot)
         self.hitl.sessions.seen(snapshot)
@@ -347,16 +354,27 @@ class SessionScreen(PromptScreen):
 
     async def _show_answer(self, snapshot: Snapshot) -> None:
         pane, here = self.query_one(AnswerPane), self.query_one(Panes).chosen
-        before, outdated = pane.outdated, bool(snapshot.response) and not snapshot.concluded
+        outdated = bool(snapshot.response) and not snapshot.concluded
         several = snapshot.concluded and any(todo.get("metadata", {}).get("manual") for todo in snapshot.raw.values())
         asked = "" if several else snapshot.query  # of several each answer stands under its own question
+        if not outdated:
+            self._runs = 0
         if await pane.show(snapshot.response, asked, outdated=outdated) and snapshot.concluded:
             if self.focused is not self.query_one(StreamPane):
                 self.show_pane("answer")
             files = [name for name in _files_of(snapshot) if name not in self._files]
             self._files = frozenset(_files_of(snapshot))
             self.say(self.hitl.keymap.named(ending_words(snapshot, files, there=self.focused is pane)))
-        elif here == "answer" and not snapshot.concluded and (not outdated or not before):
+        elif (
+            here == "answer" and not snapshot.concluded and not outdated
+        ):  # an answer stays to be read while it goes on
+            self.show_pane("stream" if self.has_class("-wide") else "plan")
+
+    def _show_running(self) -> None:
+        """Leave the answer once for what runs on, where that takes more than a moment."""
+        self._runs += 1
+        panes = self.query_one(Panes)
+        if self._runs == _LASTS and panes.chosen == "answer" and self.query_one(AnswerPane).outdated:
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
     async def _load_history(self, handle: SessionHandle) -> None:
@@ -380,6 +398,7 @@ class SessionScreen(PromptScreen):
         if handle is None or snapshot is None:
             return
         if snapshot.running:
+            self._show_running()
             self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
         if (
             not handle.session.owned
@@ -525,6 +544,14 @@ class SessionScreen(PromptScreen):
         self._follow()
         if self.handle is not None:
             self.handle.session.writer.showing.note([event.question_id], self.hitl.options.by, "console")
+
+    def _follow_newest(self, snapshot: Snapshot) -> None:
+        """Bring what came to the plan last into sight: the step of a further question, or of an opened session."""
+        (session, known), self._newest = self._newest, (snapshot.session_id, snapshot.highest)
+        came = 0 < known < snapshot.highest if session == snapshot.session_id else snapshot.concluded
+        plan = self.query_one(PlanTable)
+        if came and self.question is None:  # of a first plan the beginning is in sight
+            plan.follow(f"todo_{snapshot.highest:03d}", anew=not plan.has_focus)
 
     def _follow(self, *, anew: bool = False) -> None:
         """Let the plan's cursor stand at what is asked about, unless a person moved it."""

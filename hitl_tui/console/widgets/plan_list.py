@@ -40,7 +40,7 @@ _DISPENSABLE = ("needs", "team", "attempts")
 _WIDEST_NUMBER = 8
 HEADS: Mapping[str, Sequence[str]] = {
     "search": ("Search the documents", "자료 검색"),
-    "analysis": ("Analyse", "분석"),
+    "analysis": ("Analyse", "분석", "Ask the table", "표 조회"),
     "document": ("Write the report", "보고서 작성"),
     "command": ("Run", "명령 실행"),
 }
@@ -203,7 +203,7 @@ class PlanList(OneLineTable[Cell], SearchInput):
         widths = fitting(self.size.width or 80, self._all)
         if widths == self._widths:
             return False
-        here, before, self._widths = self.selected, self._widths, widths
+        here, before, self._widths, top = self.selected, self._widths, widths, int(self.scroll_y)
         if [*before] == [*widths]:
             for name, width in widths.items():
                 self.columns[ColumnKey(name)].width = width
@@ -212,7 +212,7 @@ class PlanList(OneLineTable[Cell], SearchInput):
         self.clear(columns=True)
         for name, width in widths.items():
             self.add_column("", key=name, width=width)
-        self._fill(here)
+        self._fill(here, top)
         return True
 
     def _drawn_anew(self) -> None:
@@ -260,7 +260,7 @@ class PlanList(OneLineTable[Cell], SearchInput):
         if self._fit():
             return
         if not same and not self._patch(old, here):
-            self._fill(here)
+            self._fill(here, int(self.scroll_y))
             return
         for now in self._rows:
             self._redraw(old.get(now.todo_id, now), now)
@@ -319,8 +319,15 @@ class PlanList(OneLineTable[Cell], SearchInput):
         needle = self.finding.needle
         return [r for r in self._all if not needle or needle in lowered(_words(r))]
 
-    def _fill(self, here: str = "") -> None:
-        here = here or self.selected
+    def _fill(self, here: str = "", top: int | None = None) -> None:
+        """Fill the table anew.
+
+        Args:
+            here: the TODO that the cursor stands on; empty for the one that it is on now.
+            top: the row that stays the first in sight; None to go where the cursor is.
+        """
+        here, height = here or self.selected, self.scrollable_content_region.height
+        seen = top is None or (here in self._ids and top <= self._ids.index(here) < top + height)
         self._times.clear()
         self.clear()
         if self._rows:  # row by row it would hold up every key
@@ -329,6 +336,10 @@ class PlanList(OneLineTable[Cell], SearchInput):
         self._ids = [r.todo_id for r in self._rows]
         if self._rows:
             self.move_cursor(row=self._ids.index(here) if here in self._ids else 0, animate=False)
+        if top:
+            self.scroll_to(y=top, animate=False, immediate=True)  # in the next frame already
+            if not seen:  # the cursor brings its row into sight once the table is measured
+                self.call_after_refresh(self.scroll_to, y=top, animate=False, immediate=True)
         self.rearranged()
 
     def _cells(self, row: PlanRow) -> dict[str, Cell]:
