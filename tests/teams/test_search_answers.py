@@ -333,6 +333,8 @@ def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str
         ("How many rows does the csv file have?", None),
         ("What is in the notes about weasels?", None),
         ("What does the tools folder need?", None),
+        ("사진 폴더에 뭐가 들어 있어?", None),
+        ("how many files are in the letters folder?", None),
         ("노트에 뭐라고 적혀 있어?", None),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -147,7 +148,8 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
     if strange and not one_kind:
         return None
     named = bool(parts or listing.kinds or listing.folder)
-    if not within or not (named or _WORDS.any_file.search(question) or _WORDS.folder.search(question)):
+    elsewhere = _WORDS.folder.search(question) and not (listing.folder or _WORDS.this_folder.search(question))
+    if not within or elsewhere or not (named or _WORDS.any_file.search(question) or _WORDS.folder.search(question)):
         return None
     made = replace(listing, name="" if listing.kinds else "*", parts=parts)
     # A single file that only some of the words name is what something is counted in.
@@ -159,15 +161,17 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
 def _kinds(question: str, paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Return how the names of files end that a question asks for, and the question with plain files instead."""
     endings = {ending for path in paths if (ending := _ending(path))[:1].isalpha()}
-    known = [(ending, re.compile(rf"\(?\.{re.escape(ending)}\b\)?", re.IGNORECASE)) for ending in endings]
-    known += [(end, re.compile(rf"\b{re.escape(end)}(?=s?\s?(?:{_WORDS.counted.pattern}))", re.I)) for end in endings]
+    noun = "파일" if has_korean(question) else "files"
     found: set[str] = set()
-    for names, written in [*_WORDS.rows["kinds"], *known]:
+    for names, kind in _WORDS.rows["kinds"]:
         ends = endings & set(names.split())
-        if ends and written.search(question):
+        if ends and kind.search(question):
             found |= ends
-            question = written.sub("파일" if has_korean(question) else "files", question)
-    return tuple(sorted(found)), question
+            question = kind.sub(noun, question)
+    one = "|".join(map(re.escape, sorted(endings, key=len, reverse=True))) or "(?!)"
+    written = re.compile(rf"\(?\.({one})\b\)?|\b({one})(?=s?\s?(?:{_WORDS.counted.pattern}))", re.IGNORECASE)
+    found.update(end.casefold() for match in written.finditer(question) for end in match.groups("") if end)
+    return tuple(sorted(found)), written.sub(noun, question)
 
 
 def _names(word: str, path: str) -> bool:
@@ -183,30 +187,32 @@ def _ending(path: str) -> str:
 def _folder(question: str, paths: Sequence[str]) -> tuple[str, str]:
     """Return the folder that a question names, by its path or its name written in any way, and the rest of it."""
     folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents if parent.name}
+    called: dict[str, list[str]] = defaultdict(list)
+    for folder in sorted(folders, key=lambda one: (one.count("/"), one)):
+        called[letters(folder.rpartition("/")[2])].append(folder)
+        called[folder.casefold()].append(folder)
     words = [unit for unit, _ in bare_words(question)]
-    best: tuple[tuple[int, int], str, str] = ((0, 0), "", question)
+    best: tuple[int, str, str] = (0, "", question)
     for first, unit in enumerate(words):
         for last in words[first : first + _LONGEST_NAME]:
             text = question[unit.start : last.end]
-            called = _WORDS.folder.match(question[last.end :].lstrip(" /")) is not None
-            if len(letters(text)) < _SHORTEST_NAME and not called:
+            is_called = _WORDS.folder.match(question[last.end :].lstrip(" /")) is not None
+            if len(text) <= best[0] or (len(letters(text)) < _SHORTEST_NAME and not is_called):
                 continue
-            for folder in folders:
-                if _calls(text, folder) and (rank := (len(text), -folder.count("/"))) > best[0]:
-                    best = rank, folder, f"{question[: unit.start]} {question[last.end :]}"
+            named = called.get(text.casefold() if "/" in text else letters(text)) or _sounding(text, called)
+            if named:
+                best = len(text), named[0], f"{question[: unit.start]} {question[last.end :]}"
     return best[1:]
 
 
-def _calls(text: str, folder: str) -> bool:
-    """Return whether some words are the path or the name of a folder, or a Korean word sounds like its name."""
-    name = folder.rpartition("/")[2]
-    if letters(text) in (letters(name), letters(folder) if "/" in text else letters(name)):
-        return True
+def _sounding(text: str, called: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """Return the folders whose name a Korean word sounds like, whether or not the name is a plural."""
     sound = skeleton(korean_sound(text))
-    stems = (name, name.removesuffix("s"))
-    return bool(sound) and any(
-        skeleton(english_sound(stem)) == sound and sound_likeness(text, stem) >= _SOUNDS_SO for stem in stems
-    )
+    for name in called if sound else ():
+        for one in (name, name.removesuffix("s")):
+            if skeleton(english_sound(one)) == sound and sound_likeness(text, one) >= _SOUNDS_SO:
+                return called[name]
+    return ()
 
 
 def lines_in(block: tuple[int, int, str]) -> list[tuple[int, str]]:
