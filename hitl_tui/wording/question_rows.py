@@ -418,4 +418,4 @@ def _said(question: Question) -> Iterable[Row]:
                 yield labelled(_("in short"), safe_text(translate(said)), "$text-muted")
             return
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=number_of(origin)), "$text-muted")
-        yield quoted_row(safe_text(str(said)), "italic $text-muted")
+        yield quoted_row(safe_text(translate(said)), "italic $text-muted")

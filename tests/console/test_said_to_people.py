@@ -88,7 +88,7 @@ def test_a_plan_says_once_what_a_team_does_and_which_steps_one_needs() -> None:
 def test_what_titles_begin_with_is_what_the_rules_call_the_steps(language: str) -> None:
     rules = (resources.files("hitl_tui.planning.rule_planner") / "rules.toml").read_text("utf-8")
     steps = tomllib.loads(rules)["steps"].values()
-    named = {(s["agent"].removesuffix("_team"), s["wording"][language]["name"]) for s in steps}
+    named = {(s["agent"].removesuffix("_team"), s["name"][language]) for s in steps}
     assert named == {(team, heads[language == "ko"]) for team, heads in HEADS.items()}
 
 

@@ -27,7 +27,7 @@ def result(hits: int, **data: Any) -> dict[str, Any]:
     return {"text": "", "found": hits > 0, "data": {"hits": hits, "searched": 7, **data}}
 
 
-@pytest.mark.parametrize(("hits", "said"), [(0, "검색 결과가 없어서"), (1, "1건뿐이어서")])
+@pytest.mark.parametrize(("hits", "said"), [(0, "found no passage"), (1, "found only one passage")])
 async def test_too_few_hits_propose_a_broader_search(hits: int, said: str) -> None:
     todos = await plan_of()
     proposal = await agent().follow_up(QUERY, todos[0], result(hits), todos)

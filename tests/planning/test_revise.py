@@ -136,7 +136,7 @@ async def test_scenario_2_proposal_holds_the_whole_todo() -> None:
     assert (read.risk, read.created_at) == ("low", "2026-03-01T09:00:00+00:00")
     assert proposal.origin == "operator"
     assert proposal.text == "검색만으로 부족할 것 같아. 분석도 추가해줘."
-    assert proposal.reason == '"분석" 단계를 추가합니다.'
+    assert proposal.reason == 'Adds "분석".'
     manager = TodoManager(await plan_of(SEARCH_QUERY))
     manager.add(read)
     assert [t.id for t in manager.todos] == ["todo_001", "todo_002"]
@@ -190,7 +190,7 @@ async def test_what_runs_stays_where_it_is_when_the_rest_is_to_run_at_once() -> 
 async def test_what_a_sentence_adds_and_cant_place_isnt_added_and_is_said() -> None:
     proposal = await revised("보고서는 빼고 분석 먼저 해줘", FULL_QUERY)
     assert brief(proposal) == [("remove", "todo_003")]
-    assert proposal.reason == "003 단계를 뺍니다. 002 works from what 001 finds, so it can't come before it."
+    assert proposal.reason == "Removes 003. 002 works from what 001 finds, so it can't come before it."
 
 
 @pytest.mark.parametrize("text", ["검색 한 번 더 해줘", "add another search"])

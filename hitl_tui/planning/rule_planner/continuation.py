@@ -14,6 +14,7 @@ from typing import Final
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Concern, ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
@@ -37,6 +38,9 @@ _FEW_HITS, _BROADER = 2, 3
 """Passages from which on a search found enough, and the most words of a broader one."""
 _UNANSWERED = (Status.FAILED, Status.SKIPPED, Status.BLOCKED)
 """How a step stands that answers nothing any more."""
+_ONE = Message("{} found only one passage, so another search with broader terms is proposed.")
+_NONE = Message("{} found no passage, so another search with broader terms is proposed.")
+_NO_ROWS = Message("{} found no answer in the tables, so a search of the documents is proposed.")
 FOLLOW_UP_OF: Final = "follow_up_of"
 
 
@@ -89,14 +93,16 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
     first = tuple(dict.fromkeys((*(once if once[1:] else ()), last.id)))
     first = first if last.status is Status.COMPLETED and near else ()
-    words = rules().sentences[scene.language]["continues" if first or goes_on else "asks"]
     after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
     drawn_on = {one for step in after for one in step.dependencies}
     changes = [AddStep(step, () if step.id in drawn_on else tuple(ahead)) for step in after]
     if notes and changes:
         changes[0] = replace(changes[0], metadata={"remarks": list(notes)})
-    said = ". ".join([words.format(id=step_name(last.id), text=cut(scene.text.strip(" \n."), 100)), *notes])
-    return Proposed(said, tuple(changes)) if steps else None
+    asks_now = cut(scene.text.strip(" \n."), 100)
+    said = Message("Adds steps that answer: {}", asks_now)
+    if first or goes_on:
+        said = Message("Adds steps that go on from {}: {}", step_name(last.id), asks_now)
+    return Proposed(joined([said, *notes], ". "), tuple(changes)) if steps else None
 
 
 def _is_foreign(terms: Sequence[str], before: str) -> bool:
@@ -170,10 +176,10 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     if enough or data.get("searched") == 0 or any(_may_answer(other) for other in beside):
         return None
     missing = tuple(str(word).lower() for word in data.get("missing") or ())
-    return _broader(scene, todo, "one" if hits else "none", missing)
+    return _broader(scene, todo, _ONE if hits else _NONE, missing)
 
 
-def _broader(scene: Scene, todo: SupervisorTodo, why: str, missing: tuple[str, ...] = ()) -> Proposed | None:
+def _broader(scene: Scene, todo: SupervisorTodo, why: Message, missing: tuple[str, ...] = ()) -> Proposed | None:
     """Propose a search for the words of a search that say most, once; `missing` ones stand in no document."""
     asked = shown(str(todo.arguments.get("query") or scene.query))
     terms = terms_of(asked)
@@ -206,15 +212,15 @@ def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
         return None
     for search in searched:
         if search.status is Status.COMPLETED and (search.result or {}).get("found") is False:
-            return _broader(scene, search, "none")
-    return None if searched or is_worked_out(asked) else _search_for(asked, "no_rows", scene, todo)
+            return _broader(scene, search, _NONE)
+    return None if searched or is_worked_out(asked) else _search_for(asked, _NO_ROWS, scene, todo)
 
 
-def _search_for(words: str, why: str, scene: Scene, todo: SupervisorTodo) -> Proposed:
+def _search_for(words: str, why: Message, scene: Scene, todo: SupervisorTodo) -> Proposed:
     language = language_of(str(todo.arguments.get("query") or scene.query))
     step = look_step(Need.FIND, words, language, title_of(words))
-    reason = rules().sentences[language][why].format(id=step_name(todo.id))
-    return Proposed(f"{reason}.", (AddStep(step, scene.users(Need.FIND, ()), {FOLLOW_UP_OF: todo.id}),))
+    added = AddStep(step, scene.users(Need.FIND, ()), {FOLLOW_UP_OF: todo.id})
+    return Proposed(why.filled(step_name(todo.id)), (added,))
 
 
 # A question put together from the last one and from what is said now

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import TodoMetadata
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy
 from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Status, SupervisorTodo
@@ -47,6 +47,13 @@ HELP = Message(
     "You can add a search, an analysis, a report or a declared command, and skip, remove or move steps: "
     'for example "add an analysis" or "skip the report". Priorities: /todo priority ID LEVEL'
 )
+_TOLD: Mapping[str, Message] = {
+    Change.SKIP: Message("Skips {}."),
+    Change.REMOVE: Message("Removes {}."),
+    Change.EDIT: Message("Changes the input of {}."),
+    Change.AFTER: Message("Moves {}."),
+}
+_KEPT = Message("Skips {} instead of removing it, because other steps depend on it.")
 _NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
 _ORDER = (Need.FIND, Need.COMPUTE, Need.WRITE)
 _ADDS = (Operation.ADD, Operation.ASK, Operation.ONLY)
@@ -494,9 +501,8 @@ class _Revision:
             unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text)]
             notes = [refusal.message for refusal in self.refusals]
             notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
-            reason = " ".join([self._reason(changes), *left_out(asked, scene.language)])
-            for refusal in self.refusals:
-                reason = Message("{} {}", reason, refusal.message)
+            refused = (refusal.message for refusal in self.refusals)
+            reason = joined([*map(self._told, changes), *left_out(asked, scene.language), *refused])
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
             raise self.refusals[0]
@@ -506,17 +512,11 @@ class _Revision:
             return more
         raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
 
-    def _reason(self, changes: Sequence[PlanChange]) -> str:
-        """Return what the changes do, in one sentence."""
-        words, said = rules().sentences[self.scene.language], list[str]()
-        for change in changes:
-            if isinstance(change, AddStep):
-                said.append(words["add"].replace("{name}", change.step.name))
-                continue
-            kept = change["kind"] == Change.SKIP and self.draft.gone[change["todo_id"]] is Change.REMOVE
-            said.append(words["skip_kept" if kept else change["kind"]].format(id=step_name(change["todo_id"])))
-        sentence = ", ".join(said)
-        return f"{sentence[:1].upper()}{sentence[1:]}."
+    def _told(self, change: PlanChange) -> Message:
+        if isinstance(change, AddStep):
+            return Message('Adds "{}".', change.step.name)
+        kept = change["kind"] == Change.SKIP and self.draft.gone[change["todo_id"]] is Change.REMOVE
+        return (_KEPT if kept else _TOLD[change["kind"]]).filled(step_name(change["todo_id"]))
 
 
 def _question(todo: SupervisorTodo) -> str:
