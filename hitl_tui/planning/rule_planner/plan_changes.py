@@ -48,6 +48,7 @@ HELP = Message(
     'for example "add an analysis" or "skip the report". Priorities: /todo priority ID LEVEL'
 )
 _TOLD: Mapping[str, Message] = {
+    Change.ADD: Message("Adds {}."),
     Change.SKIP: Message("Skips {}."),
     Change.REMOVE: Message("Removes {}."),
     Change.EDIT: Message("Changes the input of {}."),
@@ -502,7 +503,7 @@ class _Revision:
             notes = [refusal.message for refusal in self.refusals]
             notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
             refused = (refusal.message for refusal in self.refusals)
-            reason = joined([*map(self._told, changes), *left_out(asked, scene.language), *refused])
+            reason = joined([*self._told(changes), *left_out(asked, scene.language), *refused])
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
             raise self.refusals[0]
@@ -512,11 +513,16 @@ class _Revision:
             return more
         raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
 
-    def _told(self, change: PlanChange) -> Message:
-        if isinstance(change, AddStep):
-            return Message('Adds "{}".', change.step.name)
-        kept = change["kind"] == Change.SKIP and self.draft.gone[change["todo_id"]] is Change.REMOVE
-        return (_KEPT if kept else _TOLD[change["kind"]]).filled(step_name(change["todo_id"]))
+    def _told(self, changes: Sequence[PlanChange]) -> list[Message]:
+        """Return what the changes do, a sentence for each kind."""
+        told: dict[Message, list[str]] = {}
+        for change in changes:
+            if isinstance(change, AddStep):
+                told.setdefault(_TOLD[Change.ADD], []).append(f'"{change.step.name}"')
+            else:
+                kept = change["kind"] == Change.SKIP and self.draft.gone[change["todo_id"]] is Change.REMOVE
+                told.setdefault(_KEPT if kept else _TOLD[change["kind"]], []).append(step_name(change["todo_id"]))
+        return [sentence.filled(names) for sentence, names in told.items()]
 
 
 def _question(todo: SupervisorTodo) -> str:
