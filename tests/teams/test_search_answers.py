@@ -307,6 +307,10 @@ def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str
         assert [f"{passage.path}:{passage.line}" for passage in hits.passages] == places
 
 
+READ = ("notes/c.md", "notes/d.md", "orders.csv", "tools/run.py", "tools/clean.sh", "글/하나.md", "글/둘.md")
+UNREAD = ("notes/plan.xlsx", "budget.xlsx", "pics/a.png", "pics/b.jpg")
+
+
 @pytest.mark.parametrize(
     ("question", "files"),
     [
@@ -332,6 +336,10 @@ def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str
         ("how many sheets are in budget.xlsx?", None),
         ("How many rows does the csv file have?", None),
         ("What is in the notes about weasels?", None),
+        ("what files do we have here?", sorted([*READ, *UNREAD])),
+        ("이 폴더에 어떤 파일들이 있는지 다 알려줘", sorted([*READ, *UNREAD])),
+        ("What documents do I need?", None),
+        ("어떤 문서가 필요해?", None),
         ("What does the tools folder need?", None),
         ("사진 폴더에 뭐가 들어 있어?", None),
         ("how many files are in the letters folder?", None),
@@ -341,10 +349,10 @@ def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str
 def test_files_are_counted_and_listed_by_kind_and_folder_whether_or_not_they_are_searched(
     folder: Path, question: str, files: list[str] | None
 ) -> None:
-    for name in ("notes/plan.xlsx", "budget.xlsx", "pics/a.png", "pics/b.jpg", "notes/.secret.png"):
+    for name in (*UNREAD, "notes/.secret.png"):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(b"\x00\x01")
-    for name in ("notes/c.md", "notes/d.md", "orders.csv", "tools/run.py", "tools/clean.sh", "글/하나.md", "글/둘.md"):
+    for name in READ:
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_text(f"Weasels of {name.partition('.')[0]}.\n", encoding="utf-8")
     with SearchIndex(folder.parent / "cache.db") as index:

@@ -27,8 +27,8 @@ _LONGEST_NAME, _SHORTEST_NAME = 8, 4
 """Words of a folder's path at most, and letters of its name at least, unless it is called a folder."""
 _SOUNDS_SO = 65
 _SEVERAL = 2
-_SAYS = 0.3
-"""How much a word says at least that is more than to ask."""
+_SAYS, _LITTLE = 0.3, 0.12
+"""How much a word says at least that is more than to ask, and where nothing names the files: "what files do I need"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,8 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
         return None
     named = bool(parts or listing.kinds or listing.folder)
     elsewhere = _WORDS.folder.search(question) and not (listing.folder or _WORDS.this_folder.search(question))
-    if not within or elsewhere or not (named or _WORDS.any_file.search(question) or _WORDS.folder.search(question)):
+    any_file = _WORDS.any_file.search(question) or _WORDS.folder.search(question)
+    if not within or elsewhere or not (named or (any_file and all(says < _LITTLE for says in words.values()))):
         return None
     made = replace(listing, name="" if listing.kinds else "*", parts=parts)
     # A single file that only some of the words name is what something is counted in.
