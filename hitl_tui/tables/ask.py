@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
+from hitl_tui.tables.joins import Joined, joined
 from hitl_tui.tables.links import CALLED
 from hitl_tui.tables.mapping import Reader, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
@@ -38,6 +39,8 @@ NEAR = 1.0
 """Score from which a question is about a table that it doesn't name."""
 ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
+_BESIDE = 0.2
+"""What it costs that a query needs two tables."""
 _HALF = 0.5
 """Share of a question that a query explains from which a table that is only called by its name is asked."""
 POSSIBLE = 0.2
@@ -161,11 +164,12 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     readers = [Reader(question, table, bool(named)) for table in tables]
     candidates = [reader.read()[0] for reader in readers]
     subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
-    candidates = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in candidates]
+    candidates += [] if named else _joined_too(question, readers)
+    candidates = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in candidates]
     ranked = _called_first(_ranked(candidates, named=bool(named)), readers)
     if ranked and ranked[0].unknown:
         again = [_by_meaning_too(question, one, bool(named)) for one in ranked[:_COMPARED]]
-        again = [replace(one, score=one.score + subjects.get(one.table.name, 0.0)) for one in again]
+        again = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in again]
         ranked = _called_first(_ranked([*again, *ranked[_COMPARED:]], named=bool(named)), readers)
     several = len({table.file for table in named}) > 1
     ranked, versions = _newest(question, ranked) if ranked and (several or not named) else (ranked, ())
@@ -199,7 +203,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     return Answer(best, unread=known.unread, versions=versions, whole=whole)
 
 
-def _subjects(question: str, tables: Sequence[Table]) -> dict[str, float]:
+def _subjects(question: str, tables: Sequence[Table]) -> dict[tuple[str, str], float]:
     """Return by how much a table is nearer in meaning to the whole question than tables are in general."""
     called = [" ".join(words_of(table.stem)) for table in tables]
     told = [
@@ -209,7 +213,26 @@ def _subjects(question: str, tables: Sequence[Table]) -> dict[str, float]:
     likes = likenesses(question, [*called, *told])
     both = [likes[n] + likes[n + len(tables)] for n in range(len(tables))]
     usual = sum(both) / len(both)
-    return {table.name: _SUBJECT * max(0.0, like - usual) for table, like in zip(tables, both, strict=True)}
+    return {table.place: _SUBJECT * max(0.0, like - usual) for table, like in zip(tables, both, strict=True)}
+
+
+def _joined_too(question: str, readers: Sequence[Reader]) -> list[Mapped]:
+    """Return what is read with tables beside others, where words are of the one and words are of the other."""
+    told, made = {reader.q.table.place: reader.q.told for reader in readers}, []
+    for table in joined([reader.q.table for reader in readers]):
+        mine = told[table.place]
+        apart = [one for one in table.joins if told[one.table.place] - mine and mine - told[one.table.place]]
+        if not apart:
+            continue
+        beside = frozenset(name for one in apart for name in one.names.values())
+        reader = Reader(question, table.only(beside), False)
+        for one in reader.read():
+            query = one.query
+            named = {query.measure, query.group, *(f.column for f in (*query.filters, *query.within))}
+            if beside & (named | (query.names & reader.q.said.keys())):
+                made.append(replace(one, score=one.score - _BESIDE, table=table.only(query.names)))
+                break
+    return made
 
 
 def _by_meaning_too(question: str, one: Mapped, named: bool) -> Mapped:
@@ -223,8 +246,8 @@ def _called_first(ranked: list[Mapped], readers: Sequence[Reader]) -> list[Mappe
     """Return what was read with the tables first that are called by a word which stands for nothing in the best one."""
     if not ranked or not ranked[0].unknown:
         return ranked
-    called = {reader.q.table.name: {reader.q.tokens[n].text.strip() for n in reader.q.called} for reader in readers}
-    known = [one for one in ranked if called[one.table.name].intersection(ranked[0].unknown)]
+    called = {reader.q.table.place: {reader.q.tokens[n].text.strip() for n in reader.q.called} for reader in readers}
+    known = [one for one in ranked if called[one.table.place].intersection(ranked[0].unknown)]
     return [*known, *(one for one in ranked if one not in known)]
 
 
@@ -335,20 +358,21 @@ def run(answer: Answer) -> Answer:
         every = replace(table, file=file, rows=sum(one.rows for one in tables))
         mapped = replace(mapped, table=every)
         answer = replace(answer, mapped=mapped, versions=())
-    with engine([one.file for one in tables]) as opened:
+    with engine([file for one in tables for file in one.files]) as opened:
         for n, one in enumerate(tables):
             opened.load(f"source{n}", one.file, one.sheet)
         rows = (one.sql.replace(SOURCE, quote(f"source{n}")) for n, one in enumerate(tables))
         opened.ask(f"CREATE VIEW t AS {' UNION ALL BY NAME '.join(rows)}")
-        if total_row := _total_row(opened, query, table):
+        source = table.source(opened)
+        if total_row := _total_row(opened, query, table, source):
             query = replace(query, filters=(*query.filters, total_row))
             answer = replace(answer, mapped=replace(mapped, query=query))
-        sql = query.sql()
+        sql = query.sql(source)
         result = opened.ask(sql)
         total = 0
         if query.shape == "rows" and not query.limit and len(result.rows) == MAX_ROWS:
             total = int(opened.ask(f"SELECT count(*) FROM ({sql.removesuffix(f' LIMIT {MAX_ROWS}')})").rows[0][0])
-        beside = opened.ask(mapped.beside.sql()) if mapped.beside else None
+        beside = opened.ask(mapped.beside.sql(source)) if mapped.beside else None
     if beside and [row[0] for row in beside.rows] == [row[0] for row in result.rows]:
         beside = None
     return replace(answer, result=result, sql=sql, total=total, beside=beside)
@@ -361,7 +385,7 @@ def _pattern(paths: Sequence[str]) -> str:
     return f"{first}*{last}"
 
 
-def _total_row(opened: Engine, query: TableQuery, table: Table) -> Filter | None:
+def _total_row(opened: Engine, query: TableQuery, table: Table, source: str) -> Filter | None:
     """Return the rows of the value, if there is one, that has as much as all others of its column in almost each year.
 
     A sum is of these alone; where it is made for each value of the column, of all others.
@@ -374,7 +398,7 @@ def _total_row(opened: Engine, query: TableQuery, table: Table) -> Filter | None
     for column in table.columns:
         if column.kind != "text" or column.distinct < _TOTAL_OF or column.name in fixed or not column.values:
             continue
-        each = f"SELECT {quote(year)} y, {quote(column.name)} v, sum({quote(query.measure)}) s FROM t WHERE {rows}"
+        each = f"SELECT {quote(year)} y, {quote(column.name)} v, sum({quote(query.measure)}) s FROM {source} WHERE {rows}"
         years = f"SELECT arg_max(v, s) v, max(s) most, sum(s) s, count(*) n FROM ({each} GROUP BY 1, 2) GROUP BY y"
         half = f"abs(2 * most - s) <= {_ABOUT} * s AND n >= {_TOTAL_OF}"
         counted = (
@@ -393,10 +417,21 @@ def again(query: TableQuery, files: Sequence[TableFile]) -> Answer:
         TableError: it can't be run.
     """
     known = profiles([file for file in files if file.path == query.source])
-    table = next((table for table in known.tables if table.sheet == query.sheet), None)
+    table = _table_of(query, known.tables)
+    if table is not None and not all(map(table.column, query.names)):
+        table = _table_of(query, profiles(files).tables)
     if table is None:
         return Answer(why="absent", named=query.source, unread=known.unread)
     return run(Answer(Mapped(query, table, 0.0), unread=known.unread))
+
+
+def _table_of(query: TableQuery, tables: Sequence[Table]) -> Table | None:
+    """Return the table that a query is of, with those beside it whose columns it has."""
+    place = (query.source, query.sheet)
+    table = next((one for one in tables if one.place == place), None)
+    if table is None or all(map(table.column, query.names)):
+        return table
+    return next((one.only(query.names) for one in joined(tables) if one.place == place), table)
 
 
 class About(StrEnum):
@@ -513,6 +548,8 @@ def _versions(one: Mapped, tables: Sequence[Table]) -> tuple[Mapped, ...]:
 
 
 def _same_columns(one: Table, other: Table) -> bool:
+    if isinstance(one, Joined) != isinstance(other, Joined):
+        return False
     mine, its = ({column.name.casefold() for column in table.columns} for table in (one, other))
     return 3 * len(mine & its) >= 2 * max(len(mine), len(its)) and len(mine & its) > 1
 
@@ -520,7 +557,7 @@ def _same_columns(one: Table, other: Table) -> bool:
 def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:
     """Return what was read with less weight for what every table has."""
     positive = [{n for n, weight in one.weights.items() if weight > 0} for one in candidates]
-    shared = Counter(n for one in positive for n in one)
+    shared = Counter(n for _, n in {(one.table.place, n) for one, mine in zip(candidates, positive, strict=True) for n in mine})
     return [
         replace(one, score=one.score - sum(one.weights[n] * 0.6 * (1 - 1 / shared[n]) for n in mine))
         for one, mine in zip(candidates, positive, strict=True)
@@ -580,7 +617,7 @@ def _stem(file: TableFile) -> str:
 
 def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | None:
     """Return the earlier query with what a further question says put in its place; None where it stands alone."""
-    table = next((t for t in known.tables if t.file.path == before.source and t.sheet == before.sheet), None)
+    table = _table_of(before, known.tables)
     if table is None:
         return None
     reader = Reader(question, table, False)
@@ -589,7 +626,7 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
         if any(likely >= CALLED and n not in reader.q.links.named for n, likely in called.items()):
             return one
     alone = reader.read()[0]
-    others = [Reader(question, other, False).read()[0] for other in known.tables if other is not table]
+    others = [Reader(question, other, False).read()[0] for other in known.tables if other.place != table.place]
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)
     merged = [reader.rating.rated(one) for one in reader.continued(before)]
     best = max(merged, key=lambda one: one.score, default=None)

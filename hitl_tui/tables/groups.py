@@ -27,6 +27,7 @@ _PREPOSITION = re.compile(r"(?<![a-z])(?:by|per|of|in|for)(?![a-z])", re.I)
 PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
 WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
 _ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
+_UNIT_ASKED = re.compile(r"(?:\b(?:which|what|the|day of(?: the)?)|어느|어떤|무슨|몇)\s*$", re.I)
 _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
 _TOTAL = re.compile(r"(?<![a-z])totals?(?![a-z])|합계|총계|총합|^계$", re.I)
 _BOTH_ENDS = re.compile(r"어디(?:에)?서.{0,16}어디(?:까지|로)|\bfrom where to where\b|\bbetween which\b", re.I)
@@ -55,7 +56,15 @@ class Groups:
             for start, end in spans
             if (0 < start - token.end <= 2 if self.q.korean else 0 < token.start - end <= 1)
         )
-        return any(self.q.links.named.get(n, 0.0) >= 0.8 and not self.q.links.columns[n] for n in beside)
+        figures = {c.name for c in self.q.figures()}
+
+        def is_called(n: int) -> bool:
+            named = self.q.links.named.get(n, 0.0)
+            return named >= 0.8 and all(
+                likely < named for name, likely in self.q.links.columns[n].items() if name in figures
+            )
+
+        return any(map(is_called, beside))
 
     @cached_property
     def _led(self) -> frozenset[str]:
@@ -65,8 +74,41 @@ class Groups:
         names = (name for n in led for name in self.q.links.columns[n])
         return frozenset(name for name in names if self.q.column(name).kind == "number")
 
+    def part_of(self, n: int, column: Column) -> str:
+        """Return the part of the dates of a column that a word is the unit of; empty where it is none."""
+        token = self.q.tokens[n]
+        unit = next((lexicon().parts[form] for form in token.forms if form in lexicon().parts), "")
+        if unit == "week" and self.q.text[: token.start].lower().endswith(("day of the ", "day of ")):
+            unit = "weekday"
+        if column.kind != "date" or token.kind != "word":
+            return ""
+        if unit in ("month", "quarter") and not self.q.text[: token.start].endswith(("몇 ", "몇")):
+            one_year = column.low == column.high or sum(t.kind == "year" for t in self.q.tokens) == 1
+            return unit if one_year else f"{unit} of year"
+        return unit
+
+    @cached_property
+    def time_asked(self) -> dict[str, str]:
+        """The part of a column of dates that most or least is asked of: "which month", `무슨 요일`."""
+        time = self.q.time_column()
+        ends = [end for name in ("top", "bottom") for _, end in self.q.operations.get(name, ())]
+        for n, token in enumerate(self.q.tokens if time else ()):
+            before = self.q.text[: token.start]
+            asked = _UNIT_ASKED.search(before) or self.q.is_asked_for(n) or any(token.start - 1 == end for end in ends)
+            called = any(likely >= NAMED for likely in self.q.links.columns[n].values())
+            if asked and time and not called and (part := self.part_of(n, time)):
+                return {time.name: part}
+        return {}
+
+    @cached_property
+    def _units(self) -> frozenset[int]:
+        """The words that are units of time."""
+        return frozenset(n for n, t in enumerate(self.q.tokens) if not lexicon().parts.keys().isdisjoint(t.forms))
+
     def _entities(self, used: frozenset[int], measure: str, taken: set[str]) -> list[tuple[str, float]]:
         """Return the columns whose values may be asked for, with how little that is said."""
+        if self.time_asked:
+            return [(name, -0.4) for name in self.time_asked]
         made: dict[str, float] = {}
         for name, one in self.q.said.items():
             column = self.q.column(name)
@@ -110,13 +152,17 @@ class Groups:
         if measure and self.q.column(measure).distinct <= 1:
             return
         for entity, unsaid in self._entities(used, measure, taken):
-            groups = entity and not self.q.unique(entity)
+            part = self.time_asked.get(entity, "")
+            groups = entity and (bool(part) or not self.q.unique(entity))
+            counted |= self._units if part else frozenset()
             one_each = groups and self._is_one_each(entity)
             many = self.measures.quantity()
             amount = MANY.search(self.q.text) is not None or self.q.has("count", "most_common")
-            if groups and not measure and not many and (amount or self.q.named):  # "the largest" may be of a size
+            if groups and not measure and not many and (part or amount or self.q.named):  # "the largest" may be of a size
                 order = self.order("")
-                query = replace(base, shape="groups", aggregate="count", group=entity, order=order, limit=limit)
+                query = replace(
+                    base, shape="groups", aggregate="count", group=entity, part=part, order=order, limit=limit
+                )
                 figure = "" if self.q.has("count", "most_common") else self.measures.default_measure()
                 # The most of that is meant, not of rows, unless these are what the table is called.
                 rather = 0.5 * bool(figure and self.measures.additive(figure) and not self._most_rows)
@@ -147,9 +193,9 @@ class Groups:
             )  # fmt: skip
             grouped = replace(
                 base, shape="groups", aggregate=self.measures.figure_of(figure), measure=figure, group=entity,
-                order=order, limit=limit,
+                part=part, order=order, limit=limit,
             )  # fmt: skip
-            both = groups and grouped.aggregate == "sum" and not self.q.has("sum")
+            both = groups and grouped.aggregate == "sum" and not (part or self.q.has("sum"))
             if groups and not (one_each and both) and not self.q.is_date(figure):
                 unclear = assumes + (0.0 if self.q.aggregate or self.measures.additive(figure) else 0.25)
                 also = ("count",) if figure == many or (measure and grouped.aggregate == "sum") else ()
@@ -157,7 +203,7 @@ class Groups:
                     grouped, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
                 )
                 yield replace(reading, beside=rows if both else None)
-            if self.q.flag(figure):
+            if part or self.q.flag(figure):
                 continue  # of yes and no, none is most
             summed = 0.6 if groups and not one_each and self.measures.additive(figure) else 0.0
             more = ("count",) if measure else ()  # "number of" may be the name of a figure
@@ -277,9 +323,9 @@ class Groups:
             figure = "" if aggregate == "count" else figure or self.measures.default_measure()
             if aggregate == "count" and (many := self.measures.quantity()):
                 aggregate, figure = "sum", many
-            part = ""
+            part = self.part_of(n, self.q.column(group))
             if self.q.column(group).kind == "date":
-                part = "month" if any({"month", "월"} & set(token.forms) for token in self.q.tokens) else "year"
+                part = part or next(filter(None, (self.part_of(m, self.q.column(group)) for m in self._units)), "year")
             if self.q.superlative:
                 order, limit = self.order(figure), self._limit()[0]
             else:
@@ -327,7 +373,7 @@ class Groups:
                     if likely >= best and (column.kind != "number" or column.distinct <= 60 or column.years):
                         yield name, n
                 time = self.q.time_column()
-                if time and set(token.forms) & {"연도", "년도", "해", "연", "월", "year", "month"}:
+                if time and (self.part_of(n, time) or (time.years and not {"연도", "년도", "해", "연", "year"}.isdisjoint(token.forms))):
                     yield time.name, n
 
     def _in_a_name(self, said: str) -> bool:
@@ -343,6 +389,6 @@ class Groups:
                 beside = token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 1
                 stands = self.q.links.columns[n] or any(v.first <= n <= v.last for v in self.q.links.values)
                 alone = token.kind == "word" and not token.filler and self.q.links.named.get(n, 0.0) < 0.9
-                if beside and alone and not stands:
+                if beside and alone and not stands and not (n in self._units and self.q.time_column()):
                     return True
         return False

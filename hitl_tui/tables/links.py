@@ -66,7 +66,7 @@ class ValueIndex:
 
 def index_of(table: Table) -> ValueIndex:
     """Return the values of a table, made once for a state of its file."""
-    key = (str(table.file.absolute), table.file.mtime_ns, table.sheet)
+    key = (str(table.file.absolute), table.file.mtime_ns, table.name)
     known = _indexes.get(key)
     if known is None:
         whole: dict[str, list[tuple[str, str]]] = {}

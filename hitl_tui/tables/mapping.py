@@ -219,7 +219,8 @@ class Reader:
                 figure = "sum" if self.measures.additive(measure) else "average"
                 query = replace(base, shape="change", measure=measure, other=other, aggregate=figure)
                 yield self.q.reading(query, used, "change", "how_much", "sum", "average")
-        default = "" if measure else self.measures.quantity() or self.measures.default_measure()
+        rows = self.q.has("count") and not self.q.called.isdisjoint(self.q.counted_nouns)
+        default = "" if measure else self.measures.quantity() or ("" if rows else self.measures.default_measure())
         figure = measure or default
         counts = figure or self.q.has("count")
         apart = [*self._ends(base.filters), *self._flagged(base.filters)] if counts else []

@@ -55,7 +55,7 @@ class Measures:
             paid = [c.name for c in numbers if self.q.in_money(c.name) and self.additive(c.name)]
             if len(paid) == 1:
                 return paid[0]
-        whole = (c.name for word in TOTALS for c in numbers if key_of(c.bare_name) == word)
+        whole = (c.name for word in TOTALS for c in numbers if "".join(words_of(c.bare_name)) == word)
         return next(whole, "") or (self.meant_measure if self.q.by_meaning else "")
 
     @cached_property

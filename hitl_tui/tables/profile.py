@@ -178,6 +178,25 @@ class Table:
     def stem(self) -> str:
         return self.file.stem
 
+    @property
+    def place(self) -> tuple[str, str]:
+        """The file and the sheet that its rows are of, whatever is read beside them."""
+        return self.file.path, self.sheet
+
+    @property
+    def files(self) -> tuple[TableFile, ...]:
+        """The files that its rows are read from."""
+        return (self.file,)
+
+    @property
+    def beside(self) -> frozenset[str]:
+        """The columns that are those of other tables."""
+        return frozenset()
+
+    def source(self, opened: Engine) -> str:
+        """Return what its rows are read from, as SQL, where `t` is a view of them."""
+        return '"t"'
+
     def column(self, name: str) -> Column | None:
         made = (pair.column for pair in self.pairs)
         return next((column for column in (*self.columns, *made) if column.name == name), None)

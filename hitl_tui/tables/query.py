@@ -17,7 +17,8 @@ AGGREGATES = {
 _SIGNS = {"is": "=", "not": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _PARTS = {
     "year": "year({})", "month": "month({})", "month of year": "strftime({}, '%Y-%m')",
-    "day": "strftime({}, '%Y-%m-%d')",
+    "day": "strftime({}, '%Y-%m-%d')", "week": "strftime({}, '%G-W%V')", "weekday": "dayname({})",
+    "quarter": "quarter({})", "quarter of year": "strftime({}, '%Y-Q') || quarter({})",
 }  # fmt: skip
 _BETWEEN_ITEMS = r"\s*[,;|]\s*"
 MAX_ROWS = 50
@@ -128,7 +129,7 @@ class TableQuery:
         measure: the column that is counted, summed up or ordered by; empty counts rows.
         other: the second column of a correlation, of a change between two columns, or of a sum of both.
         group: a column whose values each get a figure.
-        part: `year`, `month`, `month of year` (2006-01) or `day` of a group that is a date.
+        part: of a group that is a date, a key of `_PARTS`, such as `month` or `month of year` (2006-01).
         columns: what is shown of rows; of groups without a `group`, the columns that each get a figure.
         filters: which rows count.
         within: of a share, which of these rows it is.
@@ -200,11 +201,11 @@ class TableQuery:
             return f"coalesce(sum({quote(self.measure)}), 0) + coalesce(sum({quote(self.other)}), 0)"
         return f"{AGGREGATES[self.aggregate]}({quote(self.measure) if self.measure else '*'})"
 
-    def sql(self, view: str = "t") -> str:
-        """Return the query as SQL over a view of the cleaned rows."""
+    def sql(self, source: str = '"t"') -> str:
+        """Return the query as SQL over a view of the cleaned rows, or over several that are joined."""
         conditions = [one.sql() for one in self.filters]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        rows = f"FROM {quote(view)}{where}"
+        rows = f"FROM {source}{where}"
         match self.shape:
             case "correlation":
                 return f"SELECT corr({quote(self.measure)}, {quote(self.other)}) AS r, count(*) AS n {rows}"
@@ -228,12 +229,13 @@ class TableQuery:
                 by = f" ORDER BY 2 {self.order.upper()} NULLS LAST" if self.order else ""
                 return f"SELECT * FROM ({' UNION ALL '.join(each)}){by} LIMIT {self.limit or MAX_ROWS}"
             case "groups" | "change":
-                name = _PARTS.get(self.part, "{}").format(quote(self.group))
+                name = _PARTS.get(self.part, "{}").replace("{}", quote(self.group))
                 also = f"{' AND' if where else ' WHERE'} {quote(self.group)} IS NOT NULL"
                 if self.ends:
                     ends = ", ".join(text(v) if isinstance(v, str) else f"{v:.15g}" for v in self.ends)
                     also += f" AND {name} IN ({ends})"
-                by = f"2 {self.order.upper()} NULLS LAST, 1" if self.order else "1"
+                plain = f"min(isodow({quote(self.group)}))" if self.part == "weekday" else "1"
+                by = f"2 {self.order.upper()} NULLS LAST, 1" if self.order else plain
                 counted = f"SELECT {name}, {self.figure()} {rows}{also} GROUP BY 1 ORDER BY {by}"
                 return f"{counted} LIMIT {self.limit or MAX_ROWS}"
             case _:

@@ -9,7 +9,7 @@ from functools import cached_property
 from math import log
 
 from hitl_tui.tables.groups import Groups
-from hitl_tui.tables.links import label_of
+from hitl_tui.tables.links import CALLED, label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
@@ -132,8 +132,9 @@ class Rating:
             if n in reading.used:
                 sure = 1.0 if n in whole or token.kind != "word" else max(0.5, likely)
                 weights[n] = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
-                if n not in whole and not token.filler:
-                    weights[n] = max(weights[n], max(0.4, says) * 1.2 * self.q.links.named.get(n, 0.0))
+                called = self.q.links.named.get(n, 0.0)
+                if n not in whole and (called >= CALLED or not token.filler):
+                    weights[n] = max(weights[n], max(0.4, says) * 1.2 * called)
                 own = own or not token.filler or n in self.q.persons
             elif n in self.q.links.named:
                 weights[n] = max(0.4, says) * self.q.links.named[n] * (2.0 if self._described(n) else 1.0)
@@ -142,7 +143,7 @@ class Rating:
             elif self.q.is_asked_for(n) and reading.query.shape == "rows" and self.q.keyed(reading.query.filters):
                 weights[n] = -0.3 * says  # "which substance" says what a row is
             elif self.q.superlative and (
-                any(lexicon().loosely.get(form) for form in token.forms) or lexicon().which_way.fullmatch(token.text)
+                not lexicon().adjectives.isdisjoint(token.forms) or lexicon().which_way.fullmatch(token.text)
             ):
                 continue  # "expensive" says only of what kind a superlative is
             elif self.q.lasting and LASTING.search(token.text) and self.q.lasts(reading.query.measure):

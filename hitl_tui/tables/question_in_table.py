@@ -353,6 +353,13 @@ class QuestionInTable:
         named = self.links.named.items()
         return frozenset(n for n, likely in named if likely >= CALLED and self.tokens[n].kind == "word")
 
+    @cached_property
+    def told(self) -> frozenset[int]:
+        """The words that stand for a column, a value or the table, read as they are."""
+        named = {n for n, likely in enumerate(self.links.columns) if max(likely.values(), default=0.0) >= LOOSE}
+        values = {n for one in self.links.values for n in range(one.first, one.last + 1)}
+        return frozenset(named | values | self.called) - self.links.guessed.keys()
+
     def column(self, name: str) -> Column:
         column = self.table.column(name)
         assert column is not None
@@ -421,6 +428,7 @@ class QuestionInTable:
     def figures(self) -> list[Column]:
         """Return the columns that hold figures, not years or ids."""
         columns = [c for c in self.table.columns if c.name not in self.paired]
+        columns = [c for c in columns if c.name not in self.table.beside or c.name in self.said]
         numbers = [c for c in columns if c.kind == "number" and not c.years and key_of(c.name)]
         numbers = [c for c in numbers if not self.is_code(c.name)]
         return [c for c in numbers if not self.is_key(c.name) and not re.fullmatch(r"column\d+", c.name)]
@@ -628,7 +636,7 @@ class QuestionInTable:
 def is_money(column: Column) -> bool:
     """Whether a column holds amounts of money."""
     said = {*words_of(column.name), column.unit.casefold()}
-    return column.money or bool(said & lexicon().money) or _AMOUNT.search(column.name) is not None
+    return column.money or bool(said & lexicon().money) or _AMOUNT.search(" ".join((column.name, *said))) is not None
 
 
 def _takes_up(token: Token, start: int, end: int) -> bool:

@@ -83,10 +83,13 @@ class Lexicon:
         down: what makes a superlative one of the least.
         which_way: Korean words that say which way a superlative goes, in any form.
         lost: what asks for figures below zero: who lost most has the lowest profit.
+        parts: parts of dates by the words for them.
         filler: words that say nothing about rows or figures.
         tails: Korean endings of questions.
         particles: Korean particles, longest first.
         alike, loosely: for each term, the other terms that stand for the same; nearly the same.
+        adjectives: words that say of what a superlative is.
+        short: words by their short forms in names of columns.
         scales: factors by word.
         additive: words of figures that may be summed up.
         money, each_of: units of money; words that make a figure of money a price.
@@ -113,11 +116,14 @@ class Lexicon:
     down: re.Pattern[str]
     which_way: re.Pattern[str]
     lost: re.Pattern[str]
+    parts: Mapping[str, str]
     filler: frozenset[str]
     tails: re.Pattern[str]
     particles: tuple[str, ...]
     alike: Mapping[str, frozenset[str]]
     loosely: Mapping[str, frozenset[str]]
+    adjectives: frozenset[str]
+    short: Mapping[str, str]
     scales: Mapping[str, float]
     additive: frozenset[str]
     money: frozenset[str]
@@ -143,7 +149,7 @@ def lexicon() -> Lexicon:
     given = tomllib.loads(packaged.read_text(encoding="utf-8"))
     alike: dict[str, set[str]] = {}
     loosely: dict[str, set[str]] = {}
-    for line in filter(None, given["alike"]["lines"].splitlines()):
+    for line in filter(None, (given["alike"]["lines"] + given["alike"]["adjectives"]).splitlines()):
         near, _, far = (part.split() for part in line.partition("~"))
         for term in near:
             alike.setdefault(term, set()).update(near)
@@ -177,11 +183,14 @@ def lexicon() -> Lexicon:
         down=re.compile(given["directions"]["down"]),
         which_way=re.compile(f"(?:{given['directions']['down']}|{given['directions']['up']})[가-힣]{{0,3}}"),
         lost=re.compile(given["directions"]["lost"], re.I),
+        parts={word: part for part, words in given["parts"].items() for word in words.split()},
         filler=frozenset(filler),
         tails=re.compile(given["filler"]["ko_tails"]),
         particles=tuple(sorted(given["filler"]["particles"], key=len, reverse=True)),
         alike={term: frozenset(terms) for term, terms in alike.items()},
         loosely={term: frozenset(terms) for term, terms in loosely.items()},
+        adjectives=frozenset(w for line in given["alike"]["adjectives"].splitlines() for w in line.split("~")[0].split()),
+        short=given["short"],
         scales=given["scales"],
         additive=frozenset(given["additive"]["words"].split()),
         money=frozenset(given["money"]["units"].split()),
@@ -364,7 +373,7 @@ def latin_forms(word: str) -> tuple[str, ...]:
     if lower.endswith("y") and len(lower) > 4:
         bare = lower[:-1]
         forms.append(bare[:-1] if bare[-1:] == bare[-2:-1] else bare)
-    known = lexicon().loosely
+    known = lexicon().adjectives
     forms += [lower[:-size] for end, size in (("er", 2), ("est", 3)) if lower.endswith(end) and lower[:-size] in known]
     return tuple(dict.fromkeys(forms))
 
@@ -433,7 +442,7 @@ def is_past(word: str) -> bool:
 @lru_cache(65536)
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`, `poptotal`."""
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = [lexicon().short.get(word.lower(), word.lower()) for word in _WORD.findall(name)]
     return tuple(lemma(part) for word in words for part in (_run_together(word) if word == name else (word,)))
 
 
@@ -510,7 +519,8 @@ def likeness(form: str, word: str) -> float:
         return 0.75
     if len(word) <= 6 and any(_INITIALS.fullmatch(term) and word.endswith(term) for term in terms):
         return 0.75  # pcgdp is a GDP
-    if word in known.loosely.get(form, ()) or word in known.loosely.get(singular, ()):
+    loosely = known.loosely.get(form, frozenset()) | known.loosely.get(singular, frozenset())
+    if word in loosely or any(short_for(word, term) for term in loosely if term.isascii() and len(term) > 4):
         return 0.5
     return 0.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import datetime
 from collections.abc import Sequence
 from fractions import Fraction
@@ -30,6 +31,10 @@ _AGGREGATES = {
     "distinct": ("서로 다른 값의 수", "different values"),
     "deviation": ("표준편차", "standard deviation"),
 }
+_PARTS = {
+    "year": "연도", "quarter": "분기", "quarter of year": "분기", "month": "월", "month of year": "월", "week": "주",
+    "weekday": "요일", "day": "날짜",
+}  # fmt: skip
 _OPS = {
     "is": "=", "not": "≠", "lt": "<", "le": "≤", "gt": ">", "ge": "≥", "year": "=", "month": "=",
     "column_lt": "<", "column_gt": ">", "date_lt": "<", "date_le": "≤", "date_gt": ">", "date_ge": "≥",
@@ -158,7 +163,10 @@ def outcome(answer: Answer, language: str) -> list[str]:
             return _change(query, table, answer.result, language)
         case "groups":
             column = table.column(query.measure)
-            lines = [f"{plain(name)}: **{shown(value, column, language)}**" for name, value in rows[:SHOWN_ROWS]]
+            lines = [
+                f"{_part(name, query.part, language)}: **{shown(value, column, language)}**"
+                for name, value in rows[:SHOWN_ROWS]
+            ]
             title = _figure(query, language)
             if len(lines) == 1:
                 return [f"{lines[0]} ({title}, {where(query.filters, language)})"]
@@ -186,6 +194,16 @@ def _figure(query: TableQuery, language: str) -> str:
     if not measure:
         return say(language, f"열마다 {korean}", f"{english} of each column")
     return say(language, f"{measure} {korean}", f"{english} of {measure}").strip()
+
+
+def _part(value: Any, part: str, language: str) -> str:
+    """Return what a group is called: a value, or a part of dates."""
+    if part == "weekday":
+        days = list(calendar.day_name)
+        return f"{'월화수목금토일'[days.index(value)]}요일" if language == "ko" else str(value)
+    if part == "month":
+        return say(language, f"{value}월", calendar.month_name[int(value)])
+    return say(language, f"{value}분기", f"Q{value}") if part == "quarter" else plain(value)
 
 
 def _more(more: int, language: str) -> list[str]:
@@ -366,7 +384,8 @@ def described(query: TableQuery, table: Table, language: str) -> str:
     elif query.aggregate:
         parts.append(_figure(query, language))
     if query.group:
-        parts.append(say(language, f"{query.group}별", f"by {query.group}"))
+        part, of = (f"{query.group}의 {_PARTS[query.part]}", f"{query.part} of ") if query.part else (query.group, "")
+        parts.append(say(language, f"{part}별", f"by {of}{query.group}"))
     if query.order:
         least = query.order == "asc"
         parts.append(say(language, "작은 순" if least else "큰 순", "least first" if least else "most first"))

@@ -1,0 +1,168 @@
+"""Tables that hold the key of another one: their rows are read with the columns of that one beside them."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from hitl_tui.tables.engine import SMALL, Engine, engine, quote
+from hitl_tui.tables.files import TableFile
+from hitl_tui.tables.profile import SOURCE, Column, Table
+from hitl_tui.tables.words import key_of, lexicon, words_of
+
+_MOST_TABLES, _MOST_JOINS, _MOST_VALUES = 60, 6, 5000
+"""Tables that are looked at for keys, tables beside one, and values of a key that has another name."""
+_FOUND = 0.9
+"""Share of a column's different values that have to be keys of the other table."""
+_FEW = 3
+"""Different values from which a column may hold a key that is called otherwise."""
+_cache: OrderedDict[tuple[tuple[str, str, int], ...], tuple[Joined, ...]] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A table beside another one.
+
+    Args:
+        table: the table.
+        key: the column of the other one that holds its key.
+        own: what that is called here.
+        names: its other columns, and what they are called beside those of the other one.
+    """
+
+    table: Table
+    key: str
+    own: str
+    names: Mapping[str, str]
+
+    @property
+    def called(self) -> str:
+        """What it is called in a query."""
+        return self.table.sheet or self.table.stem
+
+    def sql(self) -> str:
+        """Return how it is joined."""
+        on = f"USING ({quote(self.key)})" if self.key == self.own else f"ON {quote(self.key)} = {quote(self.own)}"
+        return f"LEFT JOIN {quote(self.called)} {on}"
+
+    def view(self) -> str:
+        """Return its rows as SQL, with the columns called as they are beside the other ones."""
+        called = ", ".join(f"{quote(old)} AS {quote(new)}" for old, new in {self.own: self.own, **self.names}.items())
+        return f"SELECT {called} FROM ({self.table.sql})"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined(Table):
+    """A table with others beside it, whose columns are among its own."""
+
+    joins: tuple[Join, ...] = field(default=())
+
+    @property
+    def name(self) -> str:
+        return " + ".join([Table.name.fget(self), *(one.table.name for one in self.joins)])
+
+    @property
+    def files(self) -> tuple[TableFile, ...]:
+        return (self.file, *(one.table.file for one in self.joins))
+
+    @property
+    def beside(self) -> frozenset[str]:
+        return frozenset(name for one in self.joins for name in one.names.values())
+
+    def numbers_rows(self, name: str) -> bool:
+        """Whether numbers only tell rows apart, here or in a table beside it."""
+        return any(name == one.key for one in self.joins) or Table.numbers_rows(self, name)
+
+    def source(self, opened: Engine) -> str:
+        """Make the tables beside views, and return what the rows are read from."""
+        for n, one in enumerate(self.joins):
+            opened.load(f"beside{n}", one.table.file, one.table.sheet)
+            rows = one.view().replace(SOURCE, quote(f"beside{n}"))
+            opened.ask(f"CREATE VIEW {quote(one.called)} AS {rows}")
+        return " ".join(['"t"', *(one.sql() for one in self.joins)])
+
+    def only(self, names: frozenset[str]) -> Joined:
+        """Return the table with those beside it alone that have some of these columns."""
+        kept = tuple(one for one in self.joins if names & {*one.names.values()})
+        gone = {name for one in self.joins if one not in kept for name in one.names.values()}
+        return replace(self, joins=kept, columns=tuple(c for c in self.columns if c.name not in gone))
+
+
+def joined(tables: Sequence[Table]) -> tuple[Joined, ...]:
+    """Return the tables that hold keys of others, each with these beside it."""
+    few = tables[:_MOST_TABLES]
+    state = tuple((str(one.file.absolute), one.sheet, one.file.mtime_ns) for one in few)
+    known = _cache.get(state)
+    if known is None:
+        known = _cache[state] = tuple(_with(one, found) for one, found in _joins(few) if found)
+        while len(_cache) > 4:
+            _cache.popitem(last=False)
+    return known
+
+
+def _with(table: Table, found: Sequence[Join]) -> Joined:
+    """Return a table with others beside it: what is called as something else is called after its table, too."""
+    taken, joins, columns = {column.name for column in table.columns}, list[Join](), list(table.columns)
+    for one in found[:_MOST_JOINS]:
+        others = [c for c in one.table.columns if c.name != one.own and c.kind != "other"]
+        names = {c.name: c.name if c.name not in taken else f"{one.called} {c.name}" for c in others}
+        if taken & {*names.values(), *([one.own] if one.own != one.key else [])}:
+            continue
+        taken |= {*names.values(), one.own}
+        joins.append(replace(one, names=names))
+        columns += [replace(c, name=names[c.name], filled=_filled(c, one.table, table)) for c in others]
+    return Joined(table.file, table.sheet, table.rows, tuple(columns), table.sql, table.pairs, tuple(joins))
+
+
+def _filled(column: Column, of: Table, beside: Table) -> int:
+    return round(column.filled / max(1, of.rows) * beside.rows)
+
+
+def _joins(tables: Sequence[Table]) -> Iterator[tuple[Table, list[Join]]]:
+    """Yield each table with those whose key it holds."""
+    keys = [(table, column) for table in tables for column in table.columns if _is_key(column, table)]
+    named: dict[str, list[tuple[Table, Column]]] = {}
+    valued: dict[str, list[tuple[Table, Column]]] = {}
+    for table, column in keys:
+        named.setdefault(key_of(column.name), []).append((table, column))
+        for value in column.values[:_MOST_VALUES]:
+            valued.setdefault(value, []).append((table, column))
+    for table in tables:
+        found: dict[str, Join] = {}
+        for column in table.columns:
+            rivals = named.get(key_of(column.name), ())
+            if not rivals and _FEW <= column.distinct < column.filled:
+                rivals = valued.get(next(iter(column.values), ""), ())
+            for other, key in sorted(rivals, key=lambda one: [w in lexicon().old for w in words_of(one[0].stem)]):
+                one = Join(other, column.name, key.name, {})
+                apart = other is not table and {c.name for c in other.columns} != {c.name for c in table.columns}
+                apart = apart and one.called not in (*found, "t") and key.kind == column.kind
+                if apart and _held(table, column, other, key):
+                    found[one.called] = one
+                    break
+        yield table, list(found.values())
+
+
+def _is_key(column: Column, table: Table) -> bool:
+    """Whether each row has another value of a column, a text or a whole number that is no year."""
+    kind = column.kind == "text" or (column.kind == "number" and column.whole and not column.years)
+    return kind and table.rows > 1 and column.filled == table.rows and column.distinct == table.rows
+
+
+def _held(table: Table, column: Column, other: Table, key: Column) -> bool:
+    """Whether nearly all values of a column are keys of another table."""
+    if column.kind == "text":
+        values = {*column.values}
+        return bool(values) and len(values & {*key.values}) >= _FOUND * len(values)
+    if column.low < key.low or column.high > key.high or max(table.file.size, other.file.size) > SMALL:
+        return False
+    with engine([table.file, other.file]) as opened:
+        for n, one in enumerate((table, other)):
+            opened.load(f"source{n}", one.file, one.sheet)
+        mine, its = (
+            f"SELECT DISTINCT {quote(c.name)} k FROM ({one.sql.replace(SOURCE, quote(f'source{n}'))})"
+            for n, (one, c) in enumerate(((table, column), (other, key)))
+        )
+        ((found, every),) = opened.ask(f"SELECT count(*) FILTER (k IN ({its})), count(k) FROM ({mine})").rows
+    return every > 0 and found >= _FOUND * every
