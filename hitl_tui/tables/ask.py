@@ -41,6 +41,8 @@ ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
 _BESIDE = 0.2
 """What it costs that a query needs two tables."""
+_COVERS = 0.6
+"""How much less a query may score that leaves no word out than one that does."""
 _HALF = 0.5
 """Share of a question that a query explains from which a table that is only called by its name is asked."""
 POSSIBLE = 0.2
@@ -164,7 +166,9 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     readers = [Reader(question, table, bool(named)) for table in tables]
     candidates = [reader.read()[0] for reader in readers]
     subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
-    candidates += [] if named else _joined_too(question, readers)
+    if not named or candidates[0].unknown:
+        every = known.tables if not named else profiles(files).tables
+        candidates += _joined_too(question, readers, every[:_MAX_TABLES])
     candidates = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in candidates]
     ranked = _called_first(_ranked(candidates, named=bool(named)), readers)
     if ranked and ranked[0].unknown:
@@ -198,8 +202,10 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         return Answer(
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
-    every = several or _EVERY.search(question) or (best.query.part in ("year", "month of year") and not best.query.ends)
-    whole = bool(versions and every) and best.query.shape != "change"
+    all_of_them = (
+        several or _EVERY.search(question) or (best.query.part in ("year", "month of year") and not best.query.ends)
+    )
+    whole = bool(versions and all_of_them) and best.query.shape != "change"
     return Answer(best, unread=known.unread, versions=versions, whole=whole)
 
 
@@ -216,21 +222,33 @@ def _subjects(question: str, tables: Sequence[Table]) -> dict[tuple[str, str], f
     return {table.place: _SUBJECT * max(0.0, like - usual) for table, like in zip(tables, both, strict=True)}
 
 
-def _joined_too(question: str, readers: Sequence[Reader]) -> list[Mapped]:
-    """Return what is read with tables beside others, where words are of the one and words are of the other."""
-    told, made = {reader.q.table.place: reader.q.told for reader in readers}, []
-    for table in joined([reader.q.table for reader in readers]):
-        mine = told[table.place]
-        apart = [one for one in table.joins if told[one.table.place] - mine and mine - told[one.table.place]]
+def _joined_too(question: str, readers: Sequence[Reader], tables: Sequence[Table]) -> list[Mapped]:
+    """Return what is read with tables beside others, where words are of the one and words are of the other.
+
+    Args:
+        question: a person's words.
+        readers: what reads it in the tables that it may be about.
+        tables: all tables.
+    """
+    read = {reader.q.table.place: reader for reader in readers}
+    made, told = list[Mapped](), {place: reader.q.told for place, reader in read.items()}
+    for table in joined(tables) if len(tables) > 1 else ():
+        if table.place not in read:
+            continue
+        for one in table.joins:
+            if one.table.place not in told:
+                told[one.table.place] = Reader(question, one.table, False).q.told
+        mine, named = told[table.place], read[table.place].q.named
+        apart = [one for one in table.joins if told[one.table.place] - mine and (named or mine - told[one.table.place])]
         if not apart:
             continue
         beside = frozenset(name for one in apart for name in one.names.values())
-        reader = Reader(question, table.only(beside), False)
-        for one in reader.read():
-            query = one.query
-            named = {query.measure, query.group, *(f.column for f in (*query.filters, *query.within))}
-            if beside & (named | (query.names & reader.q.said.keys())):
-                made.append(replace(one, score=one.score - _BESIDE, table=table.only(query.names)))
+        reader = Reader(question, table.only(beside), named)
+        for read_as in reader.read():
+            query = read_as.query
+            asked = {query.measure, query.group, *(f.column for f in (*query.filters, *query.within))}
+            if beside & (asked | (query.names & reader.q.said.keys())):
+                made.append(replace(read_as, score=read_as.score - _BESIDE, table=table.only(query.names)))
                 break
     return made
 
@@ -398,7 +416,9 @@ def _total_row(opened: Engine, query: TableQuery, table: Table, source: str) -> 
     for column in table.columns:
         if column.kind != "text" or column.distinct < _TOTAL_OF or column.name in fixed or not column.values:
             continue
-        each = f"SELECT {quote(year)} y, {quote(column.name)} v, sum({quote(query.measure)}) s FROM {source} WHERE {rows}"
+        each = (
+            f"SELECT {quote(year)} y, {quote(column.name)} v, sum({quote(query.measure)}) s FROM {source} WHERE {rows}"
+        )
         years = f"SELECT arg_max(v, s) v, max(s) most, sum(s) s, count(*) n FROM ({each} GROUP BY 1, 2) GROUP BY y"
         half = f"abs(2 * most - s) <= {_ABOUT} * s AND n >= {_TOTAL_OF}"
         counted = (
@@ -510,7 +530,11 @@ def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:
         better = (o.score for o in weighed if one.near & o.exact and one.exact <= o.exact and o.share >= one.share)
         return min([one.score, *(other - _OF_ITS_NAME for other in better)])
 
-    return sorted((replace(one, score=score(one)) for one in weighed), key=lambda o: (o.score, o.sure), reverse=True)
+    ranked = sorted((replace(one, score=score(one)) for one in weighed), key=lambda o: (o.score, o.sure), reverse=True)
+    if ranked and ranked[0].unknown and not ranked[0].sure:  # what leaves no word out goes first
+        least = ranked[0].score - _COVERS
+        ranked.sort(key=lambda one: one.sure and not one.unknown and one.score >= least, reverse=True)
+    return ranked
 
 
 def _newest(question: str, ranked: Sequence[Mapped]) -> tuple[list[Mapped], tuple[Mapped, ...]]:
@@ -557,7 +581,9 @@ def _same_columns(one: Table, other: Table) -> bool:
 def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:
     """Return what was read with less weight for what every table has."""
     positive = [{n for n, weight in one.weights.items() if weight > 0} for one in candidates]
-    shared = Counter(n for _, n in {(one.table.place, n) for one, mine in zip(candidates, positive, strict=True) for n in mine})
+    shared = Counter(
+        n for _, n in {(one.table.place, n) for one, mine in zip(candidates, positive, strict=True) for n in mine}
+    )
     return [
         replace(one, score=one.score - sum(one.weights[n] * 0.6 * (1 - 1 / shared[n]) for n in mine))
         for one, mine in zip(candidates, positive, strict=True)

@@ -59,7 +59,8 @@ class Filters:
         for places, rivals in spans:
             rated = sorted(((self._fitness(link), link) for link in rivals), key=lambda one: -one[0])
             best = rated[0][0]
-            named = self._is_name(rated[0][1], places) or self._only_contains(rated[0][1])
+            coded = rated[0][1].coded and len(self.q.tokens[min(places)].text) > 1
+            named = (not coded and self._is_name(rated[0][1], places)) or self._only_contains(rated[0][1])
             written = " ".join(self.q.tokens[n].text for n in sorted(places)) in rated[0][1].values
             both = (
                 written and rated[0][1].whole and not self.q.has("sum", "average", "median")

@@ -27,8 +27,11 @@ _PREPOSITION = re.compile(r"(?<![a-z])(?:by|per|of|in|for)(?![a-z])", re.I)
 PLACE = re.compile(r"^(?:where|어디|어딘)", re.I)
 WHEN = re.compile(r"^(?:when|언제|연도|해는|몇년)", re.I)
 _ASKED = re.compile(r"(?:which|what|어느|어떤|무슨|top|busiest|most)\s*$", re.I)
+_DAY_OF = re.compile(r"\bday of (?:the )?$", re.I)
 _UNIT_ASKED = re.compile(r"(?:\b(?:which|what|the|day of(?: the)?)|어느|어떤|무슨|몇)\s*$", re.I)
 _EXTREME_TIME = re.compile(r"earliest|latest|oldest|newest|most recent|first|last|최근|오래된|먼저|처음|마지막", re.I)
+_NONE = re.compile(r"(?:no|none|without|nothing)\b(?! \d)|n/a$|없음$|해당 없음", re.I)
+"""Values of rows that have none of what is asked for: the most frequent failure isn't `No Failure`."""
 _TOTAL = re.compile(r"(?<![a-z])totals?(?![a-z])|합계|총계|총합|^계$", re.I)
 _BOTH_ENDS = re.compile(r"어디(?:에)?서.{0,16}어디(?:까지|로)|\bfrom where to where\b|\bbetween which\b", re.I)
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
@@ -74,12 +77,15 @@ class Groups:
         names = (name for n in led for name in self.q.links.columns[n])
         return frozenset(name for name in names if self.q.column(name).kind == "number")
 
-    def part_of(self, n: int, column: Column) -> str:
-        """Return the part of the dates of a column that a word is the unit of; empty where it is none."""
+    def _unit(self, n: int) -> str:
+        """Return the part of dates that a word stands for; empty for none."""
         token = self.q.tokens[n]
         unit = next((lexicon().parts[form] for form in token.forms if form in lexicon().parts), "")
-        if unit == "week" and self.q.text[: token.start].lower().endswith(("day of the ", "day of ")):
-            unit = "weekday"
+        return "weekday" if unit == "week" and _DAY_OF.search(self.q.text[: token.start]) else unit
+
+    def part_of(self, n: int, column: Column) -> str:
+        """Return the part of the dates of a column that a word is the unit of; empty where it is none."""
+        token, unit = self.q.tokens[n], self._unit(n)
         if column.kind != "date" or token.kind != "word":
             return ""
         if unit in ("month", "quarter") and not self.q.text[: token.start].endswith(("몇 ", "몇")):
@@ -103,7 +109,7 @@ class Groups:
     @cached_property
     def _units(self) -> frozenset[int]:
         """The words that are units of time."""
-        return frozenset(n for n, t in enumerate(self.q.tokens) if not lexicon().parts.keys().isdisjoint(t.forms))
+        return frozenset(n for n in range(len(self.q.tokens)) if self._unit(n))
 
     def _entities(self, used: frozenset[int], measure: str, taken: set[str]) -> list[tuple[str, float]]:
         """Return the columns whose values may be asked for, with how little that is said."""
@@ -149,16 +155,22 @@ class Groups:
         yield from self._columns(base, used | counted, limit)
         taken = {one.column for one in base.filters}
         label = label_of(self.q.table)
+        everything = base
         if measure and self.q.column(measure).distinct <= 1:
             return
         for entity, unsaid in self._entities(used, measure, taken):
             part = self.time_asked.get(entity, "")
+            none = tuple(v for v in self.q.column(entity).values if _NONE.match(v)) if entity else ()
+            kept = (Filter(entity, "not", none),) if none and entity not in taken else ()
+            base = replace(everything, filters=(*everything.filters, *kept))
             groups = entity and (bool(part) or not self.q.unique(entity))
             counted |= self._units if part else frozenset()
             one_each = groups and self._is_one_each(entity)
             many = self.measures.quantity()
             amount = MANY.search(self.q.text) is not None or self.q.has("count", "most_common")
-            if groups and not measure and not many and (part or amount or self.q.named):  # "the largest" may be of a size
+            if (
+                groups and not measure and not many and (part or amount or self.q.named)
+            ):  # "the largest" may be of a size
                 order = self.order("")
                 query = replace(
                     base, shape="groups", aggregate="count", group=entity, part=part, order=order, limit=limit
@@ -177,7 +189,7 @@ class Groups:
             led = self._led if not measure or self.q.said[measure].tokens <= self.q.operators else frozenset()
             assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(led and figure not in led)
             ends = () if entity else self._ends
-            assumes -= 0.3 * bool(ends)
+            assumes += 0.4 * self._is_other_end(figure) - 0.3 * bool(ends)
             shown = [*(ends or (entity or (label.name if label else ""),)), figure]
             if not entity and label and not self.q.unique(label.name):  # a city rather than its country
                 texts = [c for c in self.q.table.columns if c.kind == "text" and c.distinct > label.distinct]
@@ -211,6 +223,11 @@ class Groups:
             more = (*more, "average") if each and self.q.unique(each) else more  # a row is of all that it is called
             reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed)
             yield replace(reading, beside=grouped if one_each and both else None)
+
+    def _is_other_end(self, figure: str) -> bool:
+        """Whether a column is called as lowest figures where the highest is asked for, or the other way round."""
+        said = {side: lexicon().operations[side].search(" ".join(words_of(figure))) for side in ("top", "bottom")}
+        return bool(said["bottom" if self.descending else "top"]) and not said["top" if self.descending else "bottom"]
 
     @cached_property
     def _ends(self) -> tuple[str, ...]:
@@ -373,7 +390,10 @@ class Groups:
                     if likely >= best and (column.kind != "number" or column.distinct <= 60 or column.years):
                         yield name, n
                 time = self.q.time_column()
-                if time and (self.part_of(n, time) or (time.years and not {"연도", "년도", "해", "연", "year"}.isdisjoint(token.forms))):
+                if time and (
+                    self.part_of(n, time)
+                    or (time.years and not {"연도", "년도", "해", "연", "year"}.isdisjoint(token.forms))
+                ):
                     yield time.name, n
 
     def _in_a_name(self, said: str) -> bool:

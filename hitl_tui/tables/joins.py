@@ -60,7 +60,7 @@ class Joined(Table):
 
     @property
     def name(self) -> str:
-        return " + ".join([Table.name.fget(self), *(one.table.name for one in self.joins)])
+        return " + ".join([Table(self.file, self.sheet, 0, (), "").name, *(one.table.name for one in self.joins)])
 
     @property
     def files(self) -> tuple[TableFile, ...]:
@@ -165,4 +165,4 @@ def _held(table: Table, column: Column, other: Table, key: Column) -> bool:
             for n, (one, c) in enumerate(((table, column), (other, key)))
         )
         ((found, every),) = opened.ask(f"SELECT count(*) FILTER (k IN ({its})), count(k) FROM ({mine})").rows
-    return every > 0 and found >= _FOUND * every
+    return bool(every) and bool(found >= _FOUND * every)

@@ -99,6 +99,11 @@ class ValueLink:
     whole: bool
     count: int = 1
 
+    @property
+    def coded(self) -> bool:
+        """Whether the word stands for letters of a column that has nothing else."""
+        return self.whole and all(len(value) == 1 and value.isalpha() for value in self.values)
+
 
 @dataclass(slots=True)
 class Links:
@@ -217,7 +222,9 @@ def links(
         if n not in made.guessed and n not in made.named:
             _mean(token, n, made, meant.get(n, ()), named=named)
     # Members of members.csv are its rows, though one of them may be there as a member, too.
-    made.values = [one for one in made.values if one.first != one.last or made.named.get(one.first, 0.0) < CALLED]
+    made.values = [
+        one for one in made.values if one.first != one.last or one.coded or made.named.get(one.first, 0.0) < CALLED
+    ]
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
 

@@ -32,6 +32,7 @@ from hitl_tui.tables.words import (
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""
 _FEW_VALUES = 6
+_VERB = re.compile(r"\b(?:are|were|is|was|have|had|made|come|came|from|belong)\b")
 _DENIED = re.compile("[미안못불]|(?:no|not|un)[ -]?", re.I)
 """How values begin that deny what their column is called."""
 _SHOWN_COLUMNS = 6
@@ -288,26 +289,16 @@ class Reader:
 
     def _shares(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which part of the rows, or of a sum, some of them are: those named last, or those that are so."""
-        for name in self.q.columns(("number", "text"), used, {one.column for one in base.filters}, LIKELY):
-            if flag := self.q.flag(name):
-                query = replace(base, shape="share", within=(flag,), measure=self.measures.carried)
-                yield self.q.reading(query, used, "share", "rate", "average", "count")
-        if not self.q.has("share"):
+        named = self.q.columns(("number", "text"), used, {one.column for one in base.filters}, LIKELY)
+        for flag in filter(None, map(self.q.flag, named)):
+            spoken = self.q.tokens[min(self.q.said[flag.column].tokens)].text
+            within = self._part_of_all([*base.filters, replace(flag, said=spoken)])
+            rest = tuple(one for one in (*base.filters, flag) if one.column != within.column)
+            query = replace(base, shape="share", within=(within,), measure=self.measures.carried, filters=rest)
+            yield self.q.reading(query, used, "share", "rate", "average", "count")
+        if not self.q.has("share") or not base.filters:
             return
-        chosen = [one for one in base.filters if not self.q.is_time(one.column)] or list(base.filters)
-        if not chosen:
-            return
-
-        def at(one: Filter) -> int:
-            return self.q.text.find(one.said.split()[-1].split("–")[0])
-
-        within = max(chosen, key=at)
-        if len(chosen) > 1 and not self.q.korean:
-            verb = re.search(r"\b(?:are|were|is|was|have|had|made|come|came|from|belong)\b", self.q.text)
-            of = re.search(r"\bof\b", self.q.text)
-            after = [one for one in chosen if verb and at(one) > verb.start()]
-            first = [one for one in chosen if of and at(one) < of.start()]
-            within = (after or first or [within])[0]
+        within = self._part_of_all(base.filters)
         said = self.q.said.get(measure)
         called = said is not None and said.likely >= NAMED and said.coverage >= 1
         summed = measure and (self.measures.additive(measure) or called)
@@ -323,6 +314,21 @@ class Reader:
         query = replace(base, shape="share", measure=of_sum, filters=rest, within=(within,))
         done = ("share", "count", *(("sum",) if of_sum or said is None else ()))
         yield self.q.reading(query, used, *done, assumes=unlikely)
+
+    def _part_of_all(self, filters: Sequence[Filter]) -> Filter:
+        """Return which of some filters the part is: what stands last, in English before "of" or after the verb."""
+        chosen = [one for one in filters if not self.q.is_time(one.column)] or list(filters)
+
+        def at(one: Filter) -> int:
+            return self.q.text.find(one.said.split()[-1].split("–")[0])
+
+        if len(chosen) > 1 and not self.q.korean:
+            verb, of = _VERB.search(self.q.text), re.search(r"\bof\b", self.q.text)
+            after = [one for one in chosen if verb and at(one) > verb.start()]
+            first = [one for one in chosen if of and at(one) < of.start()]
+            chosen = after or first or chosen
+            return chosen[0] if after or first else max(chosen, key=at)
+        return max(chosen, key=at)
 
     def _figures(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield one figure of all rows: how many, or what becomes of the values of a column."""

@@ -83,8 +83,17 @@ class Measures:
             for one in asked
         )
         rows = any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in self.q.counted_nouns)
-        columns = [c.name for c in self.q.figures() if self._is_quantity(c.name) and not rows]
+        units = any(not lexicon().parts.keys().isdisjoint(self.q.tokens[n].forms) for n in self.q.counted_nouns)
+        alone = self._rows_are_times and not units
+        columns = [c.name for c in self.q.figures() if (alone or self._is_quantity(c.name)) and not rows]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
+
+    @property
+    def _rows_are_times(self) -> bool:
+        """Whether each row is a month, or another time, of one figure: nobody counts these rows."""
+        time = self.q.time_column()
+        others = [c for c in self.q.table.columns if time and c.name != time.name]
+        return time is not None and self.q.unique(time.name) and len(others) == 1 and others[0].whole
 
     def _is_quantity(self, name: str) -> bool:
         """Whether a column says how many of something a row is about, not what each of them costs."""

@@ -43,9 +43,12 @@ CLEAR = 1.7
 ASKING = r"(?:which|who|whom|what|when|where|how)\b"
 SECOND = re.compile(rf",?\s+and\s+(?={ASKING})|,?\s+그리고\s+|(?<=[가-힣])[고며],?\s+", re.I)
 """What stands between two questions in one sentence, or may."""
+_STRANGE = 0.7
+"""How much a word says at most that is nothing of a table that isn't named."""
 _BOUNDS = ("lt", "le", "gt", "ge")
 _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
 """What compares, whatever stands beside it: "over" and "after" may not."""
+_MONEY = frozenset(("money", "돈"))
 _GUESSED = 0.47
 """How likely a word means what is spelt, or sounds, nearly so."""
 _DOUBT = 0.5
@@ -104,7 +107,9 @@ class Mapped:
         """Whether the query has what the question says."""
         clear = not self.named and self.score >= CLEAR and self.share >= EXPLAINED - 0.04
         numbers = any(re.search(r"\d", word) for word in self.unknown)
-        limits = self.strange >= _LIMITS and (numbers or self.query.aggregate in ("sum", "average", "distinct"))
+        worked = self.query.aggregate in ("sum", "average", "distinct") or (self.query.aggregate and not self.named)
+        limits = self.strange >= _LIMITS and (numbers or worked)
+        limits = limits or (self.strange >= _STRANGE and not self.named)
         ignored = self.undone.intersection(("top", "bottom", "most_common"))
         return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
 
@@ -120,6 +125,7 @@ class Rating:
     def rated(self, reading: Reading) -> Mapped:
         """Return a reading with its score: what it explains, less what it leaves out, ignores or assumes."""
         weights: dict[int, float] = {}
+        additive = reading.query.measure and self.measures.additive(reading.query.measure)
         unknown: list[str] = []
         strange = 0.0
         assumed: list[str] = []
@@ -129,12 +135,14 @@ class Rating:
         for n, token in enumerate(self.q.tokens):
             likely = max(self.q.links.columns[n].values(), default=0.0)
             says = self.q.weight(n)
+            if not _MONEY.isdisjoint(token.forms) and additive:
+                continue  # it says only what any sum of money is
             if n in reading.used:
                 sure = 1.0 if n in whole or token.kind != "word" else max(0.5, likely)
                 weights[n] = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
-                called = self.q.links.named.get(n, 0.0)
-                if n not in whole and (called >= CALLED or not token.filler):
-                    weights[n] = max(weights[n], max(0.4, says) * 1.2 * called)
+                known = self.q.links.named.get(n, 0.0)
+                if n not in whole and (known >= CALLED or not token.filler):
+                    weights[n] = max(weights[n], max(0.4, says) * 1.2 * known)
                 own = own or not token.filler or n in self.q.persons
             elif n in self.q.links.named:
                 weights[n] = max(0.4, says) * self.q.links.named[n] * (2.0 if self._described(n) else 1.0)
@@ -166,10 +174,12 @@ class Rating:
             else:
                 counted = n in self.q.counted_nouns and not self.q.korean
                 narrowed = reading.query.filters or reading.query.order  # of all rows, it may be what would limit them
+                rare = self.q.rarity(n)
                 if narrowed and not counted and not token.text[0].isupper():
-                    says *= 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
+                    apart = 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
+                    says, rare = says * apart, rare * (1 if self.q.is_verb(n) else apart)
                 unknown.append(token.text.strip())
-                strange = max(strange, 0.0 if counted and self._is_said(reading.query.measure) else says)
+                strange = max(strange, 0.0 if counted and self._is_said(reading.query.measure) else rare)
                 asked = self.q.is_asked_for(n) and bool(reading.query.order) and self._tells(reading.query)
                 weights[n] = -0.5 * says if counted or asked else -says  # "how many patients" says what rows are
         explained = sum(weight for weight in weights.values() if weight > 0)

@@ -25,6 +25,7 @@ from hitl_tui.tables.words import (
     key_of,
     lexicon,
     likeness,
+    noun_of_verb,
     number_word,
     parted,
     tokens,
@@ -46,7 +47,8 @@ _SUBJECT = re.compile(
     r"\s+(?:still\s|already\s|ever\s|all\s)?$",
     re.I,
 )
-"""What an English verb follows."""
+_PASSIVE = re.compile(r"\b(?:was|were|been|be|has|have|had)\s+$", re.I)
+"""What an English verb follows, and one in the passive or perfect."""
 _FEW_CALLED = 3
 """Rows that a word of a name may mean."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
@@ -617,20 +619,37 @@ class QuestionInTable:
 
     def weight(self, n: int) -> float:
         """Return how much a token says: a rare word or a name more than one of every day, a verb's form little."""
-        token = self.tokens[n]
-        if token.kind != "word":
-            return 0.9
-        if re.search(r"\d", token.text):
-            return 1.0
-        if token.text.isascii() or not re.search("[가-힣]", token.text):
-            name = token.text[0].isupper() and token.start > 0
-            if not name and _SUBJECT.search(self.text[: token.start]):
-                return min(PREDICATE, *(telling(form, "en") for form in token.forms))
-            return max(0.9 if name else 0.0, min(telling(form, "en") for form in token.forms))
-        says = min(telling(form, "ko") for form in token.forms)
+        token, says = self.tokens[n], self.rarity(n)
+        if token.kind != "word" or re.search(r"\d", token.text):
+            return says
+        if not self._is_korean(token):
+            return min(says, PREDICATE) if self.is_verb(n) and _SUBJECT.search(self.text[: token.start]) else says
         if is_past(token.text) or (token.text[-1] in "아어여해와워" and _AUXILIARY.match(self.text, token.end)):
             return min(says, PREDICATE)
         return min(says, _BEFORE_NOUN) if ends_as_predicate(token.text) else says
+
+    def rarity(self, n: int) -> float:
+        """Return how rare a word is, or the noun that a Korean verb is made of; that of any other verb says little."""
+        token = self.tokens[n]
+        if token.kind != "word" or re.search(r"\d", token.text):
+            return 1.0 if token.kind == "word" else 0.9
+        if not self._is_korean(token):
+            name = 0.9 if token.text[0].isupper() and token.start > 0 else 0.0
+            return max(name, min(telling(form, "en") for form in token.forms))
+        rare = min(telling(form, "ko") for form in token.forms)
+        return rare if not ends_as_predicate(token.text) or noun_of_verb(token.text) else min(rare, _BEFORE_NOUN)
+
+    @staticmethod
+    def _is_korean(token: Token) -> bool:
+        return re.search("[가-힣]", token.text) is not None
+
+    def is_verb(self, n: int) -> bool:
+        """Whether a word is a verb: an English one by where it stands, a Korean one by its end."""
+        token, before = self.tokens[n], self.text[: self.tokens[n].start]
+        if self._is_korean(token):
+            return ends_as_predicate(token.text)
+        name = token.text[0].isupper() and token.start > 0
+        return not name and (_SUBJECT.search(before) or _PASSIVE.search(before)) is not None
 
 
 def is_money(column: Column) -> bool:

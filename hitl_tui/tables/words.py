@@ -189,7 +189,9 @@ def lexicon() -> Lexicon:
         particles=tuple(sorted(given["filler"]["particles"], key=len, reverse=True)),
         alike={term: frozenset(terms) for term, terms in alike.items()},
         loosely={term: frozenset(terms) for term, terms in loosely.items()},
-        adjectives=frozenset(w for line in given["alike"]["adjectives"].splitlines() for w in line.split("~")[0].split()),
+        adjectives=frozenset(
+            w for line in given["alike"]["adjectives"].splitlines() for w in line.split("~")[0].split()
+        ),
         short=given["short"],
         scales=given["scales"],
         additive=frozenset(given["additive"]["words"].split()),
@@ -419,8 +421,15 @@ def hangul_forms(word: str) -> tuple[str, ...]:
             known_word = len(rest) > 1 or rest in known.alike or rest in known.filler
             if form.endswith(particle) and rest and known_word and rest not in forms:
                 forms.append(rest)
-    nouns = [found[1] for found in (_VERB_OF_NOUN.fullmatch(word), _DENIED_NOUN.match(word)) if found]
-    return tuple(dict.fromkeys([*forms[:11], *nouns]))
+    denied = _DENIED_NOUN.match(word)
+    nouns = [noun_of_verb(word), denied[1] if denied else ""]
+    return tuple(dict.fromkeys([*forms[:11], *filter(None, nouns)]))
+
+
+def noun_of_verb(word: str) -> str:
+    """Return the noun that a Korean verb is made of; empty for another word: `결석` of `결석했나`."""
+    found = _VERB_OF_NOUN.fullmatch(word)
+    return found[1] if found else ""
 
 
 def ends_as_predicate(word: str) -> bool:
@@ -443,7 +452,9 @@ def is_past(word: str) -> bool:
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`, `poptotal`."""
     words = [lexicon().short.get(word.lower(), word.lower()) for word in _WORD.findall(name)]
-    return tuple(lemma(part) for word in words for part in (_run_together(word) if word == name else (word,)))
+    return tuple(
+        lemma(part) for word in filter(None, words) for part in (_run_together(word) if word == name else (word,))
+    )
 
 
 def parts_of(name: str) -> set[str]:
