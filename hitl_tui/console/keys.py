@@ -360,7 +360,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("confirm.yes", CONFIRM, "1,y", "yes", "yes", "Do it", "1 y"),
     KeySpec("confirm.no", CONFIRM, "escape,2,n,enter", "no", "no", "Cancel", "Esc 2 n Enter"),
     KeySpec("words.cancel", WORDS, "escape", "cancel", "back", "Cancel", "Esc"),
-    KeySpec("words.send", WORDS, "enter", "send", "send", "Send the words", "Enter"),
+    KeySpec("words.send", WORDS, "enter,f9", "send", "send", "Send the words", "Enter F9"),
     KeySpec("form.send", FORM, "ctrl+s", "save", "save", "Save an edited step, which asks again", "Ctrl+S"),
     KeySpec(
         "form.approve", FORM, "f9", "approve", "decide", "Approve the edited step, or send the answer, as shown", "F9"
@@ -371,7 +371,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("form.down", FORM, "down,enter", "field(1)", "next", "Next field, from one of a single line", "↓", True),
     KeySpec("form.previous", FORM, "shift+tab", "app.focus_previous", "previous", "Previous field", "Shift+Tab", True),
     KeySpec("form.up", FORM, "up", "field(-1)", "previous", "Previous field, from one of a single line", "↑", True),
-    KeySpec("say.send", SAY, "enter", "send", "send", "Send the words", "Enter"),
+    KeySpec("say.send", SAY, "enter,f9", "send", "send", "Send the words", "Enter F9"),
     KeySpec("say.newline", SAY, "ctrl+j", "newline", "new line", "New line", "Ctrl+J"),
     KeySpec("reading.yes", READING, "1", "yes", "yes", "Do what is shown, once read to the end", "1"),
     KeySpec("reading.down", READING, "j,down", "move(1)", "down", "One line down", "j ↓"),

@@ -178,6 +178,11 @@ class SessionActions:
         """Return what a command answered whole, and what is said of it in one line."""
         message = way(str(result.data.get("reason", "")), self._console.keymap, self._display.question)
         message = message or translate(result.message)
+        if (
+            "checkpoints" in result.data and "todo_id" not in result.data
+        ):  # the pane shows them, older ones as it goes down
+            said = _("{command} takes a row's number; {history.restore} restores the row at the cursor.")
+            message = self._console.keymap.named(said.replace("{command}", "/checkpoint restore"))
         first, __, rest = message.partition("\n")
         help_text = translate(result.data.get("help", "")) if result.failed else ""
         text = f"{message}  {help_text}".strip() if help_text else (f"{first} …" if rest else first)

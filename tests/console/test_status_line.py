@@ -174,6 +174,7 @@ async def test_a_list_of_checkpoints_is_the_history_pane(tmp_path: Path) -> None
         await c.send("/checkpoint list")
         await c.until(lambda: isinstance(c.app.focused, HistoryTable), "the pane")
         assert len(c.session.query_one(StreamPane).lines) == before + 1
+        assert "/checkpoint restore takes a row's number; r restores" in c.message
 
 
 async def test_clear_empties_the_stream_and_can_be_taken_back(tmp_path: Path) -> None:
