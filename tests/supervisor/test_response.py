@@ -18,7 +18,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.supervisor.final_answer import DONE, FAILED, compose
 from hitl_tui.supervisor.lasting_effects import LastingEffect
-from hitl_tui.teams.analysis.analysis_report import brief, citations, render
+from hitl_tui.teams.analysis.analysis_model import brief, citations, render
 from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.command.team import report
 from hitl_tui.teams.contract import BRIEF, TeamResult

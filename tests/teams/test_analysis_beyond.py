@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hitl_tui.teams.analysis.analysis_model import Passage
-from hitl_tui.teams.analysis.analysis_report import brief, render
+from hitl_tui.teams.analysis.analysis_model import Passage, brief, render
 from hitl_tui.teams.analysis.computation import analyse
 
 LIMITS = [

@@ -20,9 +20,8 @@ from hitl_tui.core.messages import Message
 from hitl_tui.meaning.amounts import UNITS, Unit, unit_named
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, unread
-from hitl_tui.planning.rule_planner.rule_file import lexicon, rules
+from hitl_tui.planning.rule_planner.rule_file import alike, lexicon, name_words, rules, stem
 from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
-from hitl_tui.planning.rule_planner.words import alike, name_words, stem
 
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
 _TEXTS = frozenset({"string", "path", "any"})

@@ -27,9 +27,8 @@ from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
 from hitl_tui.planning.rule_planner.draft import IDLE, Scene
 from hitl_tui.planning.rule_planner.plan_steps import StepList, before_report, look_step, planned, run_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, read, refers, shown, term_of, terms_of
-from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
+from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
-from hitl_tui.planning.rule_planner.words import alike, stem
 from hitl_tui.tables.words import is_past, is_question_word, is_worked_out
 
 _FEW, _SHORT = 2, 4

@@ -1,17 +1,134 @@
-"""The rule planner's rules.toml: its tables as types, and the reader that compiles them."""
+"""The rules.toml of the rule planner: its tables as types, its words, and the reader that compiles them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from hitl_tui.meaning.expressions import Expressions, compiled, word_file
-from hitl_tui.planning.rule_planner.words import Lexicon
+from hitl_tui.meaning.stems import english_stem
+
+if TYPE_CHECKING:
+    from hitl_tui.planning.rule_planner.command_facts import CommandFacts
+
+_HANGUL = re.compile("[가-힣]")
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
+
+
+def stem(word: str) -> str:
+    """Return a word in lower case without an English ending."""
+    lower = word.lower()
+    return english_stem(lower) if lower.isascii() else lower
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two stems are of one word: the same, or a long one begins with the other."""
+    short, long = sorted((one, other), key=len)
+    if short == long:
+        return True
+    least = 2 if _HANGUL.search(short) else 5
+    return len(short) >= least and long.startswith(short) and len(long) - len(short) <= 3
+
+
+def name_words(name: str) -> list[str]:
+    """Return the words of a name: `minAmount` and `min_amount` have two."""
+    return _PARTS.findall(name)
+
+
+def goes_on(word: str, particle: str) -> bool:
+    """Whether a particle can stand after a word: `은` only after a consonant, `는` only after a vowel."""
+    last = ord(word[-1]) - ord("가")
+    if not 0 <= last < 11172:
+        return True
+    consonant = last % 28
+    if particle in ("으로", "로"):
+        return (particle == "으로") == (consonant not in (0, 8))
+    return particle not in ("는가를와" if consonant else "은이을과")
+
+
+class Lexicon:
+    """Groups of words that mean the same.
+
+    Args:
+        groups: of `verbs` and `nouns`: group → its words; English ones are compared by stem, Korean ones by how a word
+            begins. `looking`: verbs that change nothing, or not much.
+        words: those of rules.toml that say nothing by themselves, particles that Korean words end with, and words that
+            end like that by themselves.
+    """
+
+    def __init__(self, groups: Mapping[str, Any], words: Mapping[str, Iterable[str]]) -> None:
+        self.verbs, self.nouns = frozenset(groups["verbs"]), frozenset(groups["nouns"])
+        self.looking, self.empty = frozenset(groups["looking"].split()), frozenset(words["stop"])
+        self.whole, self.chatter = frozenset(words["whole"]), frozenset(words["chatter"])
+        self.english, self.requests = frozenset(words["english"]), frozenset(words["requests"])
+        self._particles = sorted(words["particles"], key=len, reverse=True)
+        named = [(w, n) for kind in ("verbs", "nouns") for n, words in groups[kind].items() for w in words.split()]
+        self._korean = [(word, name) for word, name in named if not word.isascii()]
+        self._english: dict[str, set[str]] = {}
+        for word, name in named:
+            self._english.setdefault(stem(word), set()).add(name)
+        self._known: dict[str, frozenset[str]] = {}
+
+    def concepts(self, word: str) -> frozenset[str]:
+        """Return what a word means: its groups, or itself."""
+        word = word.lower()
+        if word and word not in self._known:
+            if word.isascii():
+                named = frozenset(self._english.get(stem(word), ()))
+            else:
+                named = frozenset(n for said, n in self._korean if word == said or (said[1:] and word.startswith(said)))
+            self._known[word] = named or frozenset([f"={stem(word)}"])
+        return self._known.get(word, frozenset())
+
+    def is_verb(self, word: str) -> bool:
+        """Whether a word asks for something to be done."""
+        return any(concept in self.verbs for concept in self.concepts(word))
+
+    def plain(self, word: str) -> str:
+        """Return a word without a Korean particle; empty where it says nothing."""
+        rest = self.bare(word)
+        return "" if {word.lower(), rest.lower()} & self.empty else rest
+
+    def bare(self, word: str) -> str:
+        """Return a word without a Korean particle."""
+        if not _HANGUL.search(word[-1:]) or word in self.whole:
+            return word
+        for particle in filter(word.endswith, self._particles):
+            rest = word[: -len(particle)]
+            if (len(rest) >= 2 or rest.isascii() or rest in self.empty) and rest and goes_on(rest, particle):
+                return rest
+        return word
+
+    def vocabulary(self, facts: CommandFacts) -> frozenset[str]:
+        """Return what the words mean by which something that can be called describes itself."""
+        parts = [facts.name, facts.description, *facts.parameters]
+        parts += [p.description for p in facts.parameters.values()]
+        return self.meant(" ".join(parts)) | (self.meant(" ".join(facts.runs)) - self.verbs)
+
+    def deeds(self, facts: CommandFacts) -> frozenset[str]:
+        """Return what something that can be called does, by what it says of itself."""
+        return self.meant(f"{facts.name} {facts.description}") & self.verbs
+
+    def begins(self, facts: CommandFacts) -> frozenset[str]:
+        """Return the verb that the description of something that can be called begins with, however little it says."""
+        return self.concepts(next(iter(name_words(facts.description)), "")) & self.verbs
+
+    def found(self, word: str, vocabulary: frozenset[str]) -> frozenset[str]:
+        """Return what of a vocabulary a word means, or is written like."""
+        root = stem(word)
+        return self.concepts(word) & vocabulary or frozenset(
+            c for c in vocabulary if c[0] == "=" and len(word) > 1 and alike(c[1:], root)
+        )
+
+    def meant(self, text: str) -> frozenset[str]:
+        """Return what the words of a text mean."""
+        plain = (self.plain(word) for word in name_words(text))
+        return frozenset(concept for word in plain for concept in self.concepts(word))
 
 
 class Need(StrEnum):

@@ -23,9 +23,8 @@ from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, say
-from hitl_tui.teams.analysis.analysis_report import brief as analysis_brief
-from hitl_tui.teams.analysis.analysis_report import citations, render
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, citations, render, say
+from hitl_tui.teams.analysis.analysis_model import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
 from hitl_tui.teams.analysis.limits import Limit
 from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which

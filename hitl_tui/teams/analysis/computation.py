@@ -17,7 +17,7 @@ from hitl_tui.tables.words import tokens
 from hitl_tui.teams.analysis import limits as rules
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say, shown_amount
 from hitl_tui.teams.analysis.limits import Limit, direction_of, is_exception, limits_in, sentences
-from hitl_tui.teams.contract import language_of
+from hitl_tui.teams.contract import Citation, language_of
 from hitl_tui.teams.number_format import exact, number
 from hitl_tui.teams.printed_figures import Run, differences
 
@@ -171,11 +171,12 @@ class _Question:
 
     def _changed(self, before: Amount, after: Amount, limits: Sequence[Limit]) -> Analysis:
         """Return a change, and what it is beside the limit that documents set to it."""
-        steps = _change_steps(before, after, self.language) if before.text else []
-        ratio = (after.value / before.value - 1) * 100 if before.value and before.kind != "percent" else None
-        if not before.text:  # only its percentage is said
-            ratio = after.value - 100
-            told, what = _percent(ratio), self._say("말한 변동률", "The change as stated")
+        rated = before.value and (before.kind != "percent" or not before.text)
+        ratio = (after.value / before.value - 1) * 100 if rated else None
+        if before.text:
+            steps = _change_steps(before, after, self.language)
+        else:  # only its percentage is said
+            told, what = _percent(after.value - 100), self._say("말한 변동률", "The change as stated")
             steps = [_step(what, shown_amount(told, self.language), told, self.language)]
         made = Analysis(self.language, tuple(steps), change_percent="" if ratio is None else str(ratio))
         way = 0 if ratio is None else 1 if ratio > 0 else -1
@@ -235,7 +236,9 @@ class _Question:
         return self._listed(found, korean, "Not computed: several limits fit; say which")
 
     def _listed(self, limits: Sequence[Limit], korean: str, english: str) -> str:
-        told = (f"{shown_amount(one.amount, self.language)} (“{_quote(one)}” {one.source.label})" for one in limits)
+        told = (
+            f"{shown_amount(one.amount, self.language)} (“{_plain(one.source)}” {one.source.label})" for one in limits
+        )
         return f"{self._say(korean, english)}: {'; '.join(told)}."
 
     def _beside(self, figure: Amount, limit: Limit) -> Analysis:
@@ -259,7 +262,7 @@ class _Question:
         if not limit.source.path:  # as the question states it
             return replace(made, steps=(*made.steps, *steps), findings=(Finding(f"{said}.", (QUERY,)),), summary=said)
         cited = tuple(replace(step, sources=(QUERY, limit.source)) for step in steps)
-        finding = Finding(f"{said}. “{_quote(limit)}”", (limit.source,))
+        finding = Finding(f"{said}. “{_plain(limit.source)}”", (limit.source,))
         summary = f"{said} ({limit.source.label})"
         return replace(made, steps=(*made.steps, *cited), limit=limit.source, findings=(finding,), summary=summary)
 
@@ -276,8 +279,8 @@ class _Question:
         return self._say("하한", "minimum") if limit.bound == "min" else self._say("상한", "limit")
 
 
-def _quote(limit: Limit) -> str:
-    return " ".join(limit.source.quote.split()).lstrip("-*#> ")
+def _plain(place: Citation) -> str:
+    return " ".join(place.quote.split()).lstrip("-*+•#> ")
 
 
 def _joined_by_signs(text: str, figures: Sequence[Amount]) -> str:
@@ -299,12 +302,11 @@ def _percent(value: Fraction) -> Amount:
 def _change_steps(before: Amount, after: Amount, language: str) -> list[Step]:
     """Return by how much an amount became another, and by how many percent."""
     old, new = shown_amount(before, language), shown_amount(after, language)
-    apart = _joined(after, "−", before)
-    made = [_step(say(language, "차액", "Difference"), f"{new} − {old}", apart, language)] if apart else []
-    if before.value and apart:
-        what, ratio = say(language, "변동률", "Change in percent"), _percent((after.value / before.value - 1) * 100)
-        made.append(_step(what, f"({new} − {old}) ÷ {old} × 100", ratio, language))
-    return made
+    made = _formula(say(language, "차액", "Difference"), (after, before), "−", language)
+    if made is None or not before.value:
+        return [made] if made else []
+    what, ratio = say(language, "변동률", "Change in percent"), _percent((after.value / before.value - 1) * 100)
+    return [made, _step(what, f"({new} − {old}) ÷ {old} × 100", ratio, language)]
 
 
 def _formula(what: str, amounts: Sequence[Amount], signs: str, language: str) -> Step | None:
@@ -337,26 +339,20 @@ def _joined(left: Amount, sign: str, right: Amount) -> Amount | None:
 
 def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
     """Return the analysis with what is worth noticing besides: what restricts a limit, what is missing."""
-    language, limit, insights = analysis.language, analysis.limit, []
+    language, limit, insights = analysis.language, analysis.limit, list[Finding]()
     for passage in passages:
-        if limit is None or passage.path != limit.path:
-            continue
-        first, last = _section(passage, limit.line)
-        excepted = [passage.cite(*span) for span in sentences(passage) if is_exception(passage.text[slice(*span)])]
-        lead = say(language, "상한에 딸린 조건", "Said beside the limit")
-        insights += [
-            Finding(f"{lead}: “{' '.join(one.quote.lstrip('-*+• ').split())}”", (one,))
-            for one in excepted
-            if first <= one.line < last
-        ]
-    set_, lead = (
-        limits_in(_cut(passages)) if limit else [],
-        say(language, "같은 곳의 다른 한도", "Another limit set there"),
-    )
+        if limit and passage.path == limit.path:
+            first, last = _section(passage, limit.line)
+            excepted = [passage.cite(*span) for span in sentences(passage) if is_exception(passage.text[slice(*span)])]
+            lead = say(language, "상한에 딸린 조건", "Said beside the limit")
+            insights += [Finding(f"{lead}: “{_plain(one)}”", (one,)) for one in excepted if first <= one.line < last]
+    set_ = limits_in(_cut(passages)) if limit else []
+    lead = say(language, "같은 곳의 다른 한도", "Another limit set there")
     for held in [one for one in set_ if one.source == limit][:1]:
-        others = [one for one in set_ if one.beside(held) and one.amount.value != held.amount.value]
-        told = [f"{lead}: {shown_amount(one.amount, language)} (“{_quote(one)}”)" for one in others]
-        insights += [Finding(text, (one.source,)) for text, one in zip(told, others, strict=True)]
+        for one in set_:
+            if one.beside(held) and one.amount.value != held.amount.value:
+                told = f"{lead}: {shown_amount(one.amount, language)} (“{_plain(one.source)}”)"
+                insights.append(Finding(told, (one.source,)))
     if analysis.found and not passages:
         korean = "주어진 문서가 없어 질문만으로 계산했습니다."
         english = "No documents were given; this is computed from the question alone."
