@@ -187,6 +187,33 @@ def test_each_finding_is_headed_by_its_question_and_begins_with_its_answer() -> 
     assert "## 질문" not in text, "the title is the question"
 
 
+def near_result(*, weak: bool) -> TeamResult:
+    """What a search hands over: a passage that its answer quotes, and rows that only came near."""
+    quoted = {"path": "notes/shipping.md", "line": 5, "end_line": 5, "page": 0, "heading": "", "text": "On Tuesday."}
+    near = {"path": "fees.csv", "line": 88, "end_line": 90, "page": 0, "heading": "", "text": "name: Lee, fee: 30000"}
+    brief = Brief(answer="Found:\n\n`notes/shipping.md:5`\n\n> On Tuesday.", quoted=("notes/shipping.md:5",))
+    return TeamResult(
+        text="…",
+        data={"query": "When do parcels leave?", "passages": [quoted, near], "weak": weak, BRIEF: brief.to_dict()},
+        citations=(Citation("notes/shipping.md", 5, 5, "On Tuesday."), Citation("fees.csv", 88, 90, "name: Lee")),
+        summary="2 passages",
+    )
+
+
+def test_a_report_holds_what_answers_and_not_what_only_came_near() -> None:
+    report = compose("Parcels", "", gather({"todo_001": near_result(weak=False)}), "reports")
+    assert "> On Tuesday." in report and "fees.csv" not in report and "30000" not in report
+
+
+def test_what_has_no_sure_answer_is_named_beside_what_has_one() -> None:
+    both = gather({"todo_001": near_result(weak=True), "todo_002": analysis_result()})
+    report = compose("Parcels", "", both, "reports")
+    assert "On Tuesday" not in report and "fees.csv" not in report
+    assert "- When do parcels leave? (no sure answer; nearest: notes/shipping.md:5)" in report
+    alone = compose("Parcels", "", gather({"todo_001": near_result(weak=True)}), "reports")
+    assert "> On Tuesday." in alone, "where nothing answers, what came nearest is all there is"
+
+
 def test_a_report_on_something_else_does_not_name_the_first_question_of_the_session() -> None:
     found = search_result()
     asked = {"todo_001": replace(found, data=found.data | {"query": "상한은?"})}

@@ -36,6 +36,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "no_findings": "No step found anything to report.",
         "no_sources": "No document was cited.",
         "nothing_missing": "Every step that was used found something.",
+        "unsure": "{asked} (no sure answer; nearest: {place})",
         "not_read": "not read",
         "more": "and {count} more",
         "files": "Files written",
@@ -55,6 +56,7 @@ _WORDS: Mapping[str, Mapping[str, str]] = {
         "no_findings": "보고할 내용을 찾은 단계가 없습니다.",
         "no_sources": "인용한 문서가 없습니다.",
         "nothing_missing": "사용한 모든 단계에서 내용을 찾았습니다.",
+        "unsure": "{asked} (확실한 답 없음. 가장 가까운 곳: {place})",
         "not_read": "읽지 못함",
         "more": "그 밖에 {count}건",
         "files": "만든 파일",
@@ -74,9 +76,10 @@ def _gathered(todo_id: str, result: TeamResult) -> dict[str, Json]:
     data = result.data
     passages = [p for p in _list(data.get("passages")) if isinstance(p, Mapping) and p.get("path")]
     asked, brief = data.get("query"), brief_of({"data": data})
-    answer = brief.answer if brief and passages else ""
-    if brief and answer:
-        passages = [p for p in passages if Citation.from_dict(p).label not in brief.quoted]
+    answer, cited = "", result.citations
+    if brief and brief.answer and passages:  # it quotes what answers; the others only came near
+        answer, passages = brief.answer, []
+        cited = tuple(one for one in cited if one.label in brief.quoted) or cited
     return {
         "todo_id": todo_id,
         "asked": _line(asked, 300) if isinstance(asked, str) else "",
@@ -84,8 +87,9 @@ def _gathered(todo_id: str, result: TeamResult) -> dict[str, Json]:
         "answer": safe_text(answer, limit=TEXT_LIMIT),
         "text": safe_text(result.text, limit=TEXT_LIMIT),
         "found": result.found,
+        "unsure": bool(data.get("weak")),
         "passages": [_place(p, str(p.get("text", ""))) for p in passages[:LIST_LIMIT]],
-        "citations": [_place(c.to_dict(), c.quote) for c in result.citations[:LIST_LIMIT]],
+        "citations": [_place(c.to_dict(), c.quote) for c in cited[:LIST_LIMIT]],
         "steps": [_step(s) for s in _list(data.get("steps"))[:LIST_LIMIT]],
         "skipped": [_skipped(s) for s in _list(data.get("skipped"))],
         "not_computed": [_line(reason, 500) for reason in _list(data.get("not_computed"))[:LIST_LIMIT]],
@@ -197,7 +201,7 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
     if begun and query.strip() and _line(query, 200) != _line(title, 200):
         parts += [f"## {words['question']}", fenced(safe_text(query, limit=PASSAGE_LIMIT))]
     parts.append(f"## {words['findings']}")
-    found = [entry for entry in material if entry["found"]]
+    found = _answered(material)
     headings = [entry["asked"] or entry["summary"] or entry["todo_id"] for entry in found]
     told = {_line(title, 300), _line(query, 300)}
     for number, (entry, heading) in enumerate(zip(found, headings, strict=True), start=1):
@@ -211,6 +215,12 @@ def compose(title: str, query: str, material: Sequence[Mapping[str, Any]], folde
     parts += [f"## {words['made']}", words["statement"]]
     parts += ["\n".join(notes.footnotes())]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _answered(material: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return what answers something; where nothing does, what came nearest."""
+    found = [entry for entry in material if entry["found"]]
+    return [entry for entry in found if not entry.get("unsure")] or found
 
 
 def _finding(entry: Mapping[str, Any], notes: _Notes, words: Mapping[str, str]) -> Iterable[str]:
@@ -233,9 +243,19 @@ def _finding(entry: Mapping[str, Any], notes: _Notes, words: Mapping[str, str]) 
         yield f"{words['files']}: {', '.join(literal(name) for name in entry['files'])}"
 
 
+def _unsure(entry: Mapping[str, Any], words: Mapping[str, str]) -> str:
+    """Return that a question has no sure answer, and which place comes nearest."""
+    near = next((Citation(p["path"], p["line"], p["line"], "", p["page"]).label for p in entry["citations"]), "")
+    asked = entry["asked"] or entry["summary"]
+    return words["unsure"].format(asked=literal(asked), place=literal(near)) if near else literal(asked)
+
+
 def _missing(material: Sequence[Mapping[str, Any]], words: Mapping[str, str]) -> str:
     lines = []
+    answered = _answered(material)
     for entry in material:
+        if entry["found"] and entry not in answered:
+            lines.append(f"- {_unsure(entry, words)}")
         if not entry["found"]:
             said = entry["summary"] or _line(entry["text"], 300) or entry["todo_id"]
             lines.append(f"- {literal(said)}")
