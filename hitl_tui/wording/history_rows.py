@@ -607,8 +607,13 @@ def _event_forms(posted: Posted, request: Request | None) -> tuple[str, ...]:
 
 
 def _deeds(kind: str, data: Mapping[str, Any]) -> list[str]:
-    """Return what an event was, of an edit also with its first new value alone, and without any."""
-    edits = data.get("edits") or ()
+    """Return what an event was, of an edit also with its first new value alone, and without any.
+
+    Of a proposal for which somebody asked their words alone are shorter.
+    """
+    edits, proposal = data.get("edits") or (), data.get("proposal")
+    if kind == "proposed" and isinstance(proposal, Mapping) and (asked := proposal.get("text")):
+        return [deed(kind, data), deed(kind, {**data, "proposal": {"reason": str(asked)}})]
     shorter = [[[edits[0][0], "", edits[0][-1]]], ()] if edits else []
     return [deed(kind, data), *(deed(kind, {**data, "edits": few}) for few in shorter)]
 

@@ -507,3 +507,15 @@ async def test_other_columns_and_many_new_rows_leave_the_view_where_it_is(cursor
             p.table.update_rows(changed)
             await p.pilot.pause()
             assert (int(p.table.scroll_y), p.table.selected) == (30, f"todo_{cursor + 1:03}")
+
+
+async def test_the_row_at_the_cursor_stays_in_sight_in_a_pane_that_gets_lower() -> None:
+    async with plan(rows(*range(1, 61))) as p:
+        p.table.styles.height = 14
+        await p.pilot.pause()
+        p.table.move_cursor(row=59, animate=False)
+        await p.pilot.pause()
+        p.table.styles.height = 6
+        for _drawn in range(2):
+            await p.pilot.pause()
+        assert p.table.scroll_y + p.table.scrollable_content_region.height == 60

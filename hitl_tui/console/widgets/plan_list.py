@@ -183,7 +183,7 @@ class PlanList(OneLineTable[Cell], SearchInput):
         self._rows: list[PlanRow] = []
         self._widths: dict[str, int] = {}
         self._ids: list[str] = []
-        self._followed, self._moved = "", False
+        self._followed, self._moved, self._height = "", False, 0
         self.finding = TextSearch()
 
     def on_mount(self) -> None:
@@ -191,9 +191,13 @@ class PlanList(OneLineTable[Cell], SearchInput):
         self.app.theme_changed_signal.subscribe(self, lambda theme: self._drawn_anew())
 
     def on_resize(self, event: Resize) -> None:
-        before = self._widths
+        before, row, top = self._widths, self.cursor_row, int(self.scroll_y)
+        seen = top <= row < top + self._height
+        self._height = event.size.height
         if not self._fit() and self._widths != before:
-            self.move_cursor(row=self.cursor_row, animate=False)
+            self.move_cursor(row=row, animate=False)
+        if seen:  # what was in sight stays there in a lower pane
+            self.call_after_refresh(lambda: self.move_cursor(row=self.cursor_row, animate=False))
 
     def _fit(self) -> bool:
         """Lay the columns out for the width there is; return whether that filled the table anew.
