@@ -271,9 +271,9 @@ def _called_first(ranked: list[Mapped], readers: Sequence[Reader]) -> list[Mappe
 
 def _is_of_another(best: Mapped, ranked: Sequence[Mapped]) -> bool:
     """Return whether a word that is nothing in one table is what rows of another have: it may be about that one."""
-    others = (one for one in ranked if one.table.file != best.table.file)
+    others = (one for one in ranked if one.table.file != best.table.file and not one.table.beside)
     asked = (one for other in others for one in (*other.query.filters, *other.query.within))
-    values = {one.said for one in asked if one.op == "is"}
+    values = {one.said for one in asked if one.op == "is" and len(str(one.values[0])) > 1}  # no flag
     return not values.isdisjoint(best.unknown)
 
 

@@ -85,7 +85,7 @@ class Measures:
         rows = any(lexicon().rows.intersection(self.q.tokens[n].forms) for n in self.q.counted_nouns)
         units = any(not lexicon().parts.keys().isdisjoint(self.q.tokens[n].forms) for n in self.q.counted_nouns)
         alone = self._rows_are_times and not units
-        columns = [c.name for c in self.q.figures() if (alone or self._is_quantity(c.name)) and not rows]
+        columns = [c.name for c in self.q.figures() if alone or (self._is_quantity(c.name) and not rows)]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
@@ -43,7 +43,7 @@ CLEAR = 1.7
 ASKING = r"(?:which|who|whom|what|when|where|how)\b"
 SECOND = re.compile(rf",?\s+and\s+(?={ASKING})|,?\s+그리고\s+|(?<=[가-힣])[고며],?\s+", re.I)
 """What stands between two questions in one sentence, or may."""
-_STRANGE = 0.7
+_STRANGE = 0.72
 """How much a word says at most that is nothing of a table that isn't named."""
 _BOUNDS = ("lt", "le", "gt", "ge")
 _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
@@ -53,6 +53,8 @@ _GUESSED = 0.47
 """How likely a word means what is spelt, or sounds, nearly so."""
 _DOUBT = 0.5
 """What it costs how unlikely words mean what they were taken for, by the logarithm of that."""
+_MISSES = 1.5
+"""What it costs that something is left open."""
 _MOST_NEAR = 0.8
 """How much of a word is said where it surely means something of the table."""
 
@@ -114,6 +116,11 @@ class Mapped:
         return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
 
 
+def _tells_none(query: TableQuery) -> bool:
+    """Whether a query tells rows that aren't there, or have nothing."""
+    return any(one.op in ("not", "empty", "none") for one in query.filters)
+
+
 class Rating:
     """Rates the readings of one question."""
 
@@ -124,117 +131,130 @@ class Rating:
 
     def rated(self, reading: Reading) -> Mapped:
         """Return a reading with its score: what it explains, less what it leaves out, ignores or assumes."""
-        weights: dict[int, float] = {}
-        additive = reading.query.measure and self.measures.additive(reading.query.measure)
-        unknown: list[str] = []
-        strange = 0.0
-        assumed: list[str] = []
-        own = False
-        whole = {n for one in self.q.links.values if one.whole for n in range(one.first, one.last + 1)}
-        again = {form for n in reading.used for form in self.q.tokens[n].forms if len(form) > 1}
-        for n, token in enumerate(self.q.tokens):
-            likely = max(self.q.links.columns[n].values(), default=0.0)
-            says = self.q.weight(n)
-            if not _MONEY.isdisjoint(token.forms) and additive:
-                continue  # it says only what any sum of money is
-            if n in reading.used:
-                sure = 1.0 if n in whole or token.kind != "word" else max(0.5, likely)
-                weights[n] = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
-                known = self.q.links.named.get(n, 0.0)
-                if n not in whole and (known >= CALLED or not token.filler):
-                    weights[n] = max(weights[n], max(0.4, says) * 1.2 * known)
-                own = own or not token.filler or n in self.q.persons
-            elif n in self.q.links.named:
-                weights[n] = max(0.4, says) * self.q.links.named[n] * (2.0 if self._described(n) else 1.0)
-            elif n in self.q.operators or token.filler or self._glossed(n, reading.used) or self._described(n):
-                continue
-            elif self.q.is_asked_for(n) and reading.query.shape == "rows" and self.q.keyed(reading.query.filters):
-                weights[n] = -0.3 * says  # "which substance" says what a row is
-            elif self.q.superlative and (
-                not lexicon().adjectives.isdisjoint(token.forms) or lexicon().which_way.fullmatch(token.text)
-            ):
-                continue  # "expensive" says only of what kind a superlative is
-            elif self.q.lasting and LASTING.search(token.text) and self.q.lasts(reading.query.measure):
-                weights[n] = 0.5
-            elif set(token.forms) & lexicon().titles and n - 1 in reading.used & whole:
-                continue
-            elif set(token.forms) & lexicon().rows:
-                weights[n] = -0.05
-            elif set(token.forms) & lexicon().places and not self._has_places:
-                assumed.append(token.text)
-                weights[n] = -0.3
-            elif n in self.q.describing:
-                weights[n] = -0.3 * says
-            elif likely >= LIKELY and not (n in self.q.links.guessed and token.text[0].isupper()):
-                weights[n] = -says if likely >= NAMED and not self._partly(n) else -0.4 * says
-            elif self._goes_with(n, reading.used):
-                weights[n] = -0.15 * says
-            elif not again.isdisjoint(token.forms):
-                continue  # it was said before: `승진`, `승진했어`
-            else:
-                counted = n in self.q.counted_nouns and not self.q.korean
-                narrowed = reading.query.filters or reading.query.order  # of all rows, it may be what would limit them
-                rare = self.q.rarity(n)
-                if narrowed and not counted and not token.text[0].isupper():
-                    apart = 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
-                    says, rare = says * apart, rare * (1 if self.q.is_verb(n) else apart)
-                unknown.append(token.text.strip())
-                strange = max(strange, 0.0 if counted and self._is_said(reading.query.measure) else rare)
-                asked = self.q.is_asked_for(n) and bool(reading.query.order) and self._tells(reading.query)
-                weights[n] = -0.5 * says if counted or asked else -says  # "how many patients" says what rows are
-        explained = sum(weight for weight in weights.values() if weight > 0)
-        negated = any(
-            one.op in ("not", "empty", "none") for one in reading.query.filters
-        )  # no query tells rows that aren't there
-        undone = self.asked - reading.done - ({"negation"} if negated else set())
-        left = (
-            0.8 * len(undone)
-            + 0.6 * len(undone.intersection(WORKED))
-            - sum(weight for weight in weights.values() if weight < 0)
-        )
-        share = explained / (explained + left) if left else 1.0
-        missing = reading.missing or (
-            "measure" if reading.whole and unknown else "group" if self.groups.no_group else ""
-        )
-        listed = reading.query.shape == "rows" and not reading.query.order and undone.intersection(AGGREGATES)
-        several = reading.query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
-        missing = missing or ("measure" if self._asks_twice or listed or several else "")
-        missing = missing or ("measure" if self._uncompared(reading.query) or undone & _COMPARING else "")
-        missing = missing or ("measure" if self._undecided(reading.query) or self._only_meant(reading.query) else "")
-        explained += 0.6 * len(reading.done & set(self.q.operations))
-        read = sorted(
-            (n, word) for n, word in self.q.links.guessed.items() if n in reading.used or n in self.q.links.named
-        )
-        guessed = tuple((self.q.tokens[n].text, word) for n, word in read)
-        doubted = sum(-log(self.q.links.likely.get(n, _GUESSED)) for n, _ in read)
-        if (
-            self.q.by_meaning
-            and reading.query.measure not in ("", *self.q.said)
-            and "_meant_measure" in self.measures.__dict__
-        ):
-            guessed += ((" ".join(unknown) or "…", reading.query.measure),) * (
-                reading.query.measure == self.measures.meant_measure
-            )
-        if reading.query.measure in self.q.said:
-            explained += 0.1 * min(3.0, self.q.said[reading.query.measure].coverage)
-            explained += 0.3 * self._is_of_filters(reading.query)
-            explained += 0.3 * (self.q.in_money(reading.query.measure) and self._asks_for_money(reading.query.filters))
-        score = (5.0 if self.q.named else 0.0) + explained - 1.2 * left - reading.assumes
-        score += 0.3 * bool(self.q.kinds_of(reading.query.measure))
-        score -= _DOUBT * doubted + (1.5 if missing else 0.0) + 0.6 * self._rather_named(reading.query.measure)
-        if not (own or reading.query.filters or self.q.links.named):
-            score -= 1.0
-        names = reading.query.names & self.q.said.keys()
+        query, used, tokens = reading.query, reading.used, self.q.tokens
+        explained = {n: self._explained(n, used) for n in range(len(tokens)) if self._counts(n, query)}
+        lost = {n: self._lost(n, reading) for n, weight in explained.items() if weight is None}
+        unknown = {n: self._unknown(n, query) for n, weight in lost.items() if weight is None}
+        left_out = {n: weight for n, weight in lost.items() if weight} | {n: says for n, (says, _) in unknown.items()}
+        assumed = [n for n in left_out if n not in unknown and self._is_place_elsewhere(n)]
+        weights = {n: weight for n, weight in explained.items() if weight is not None}
+        weights |= {n: -weight for n, weight in left_out.items()}
+        undone = self.asked - reading.done - ({"negation"} if _tells_none(query) else set())
+        gained = sum(weight for weight in weights.values() if weight > 0)
+        left = 0.8 * len(undone) + 0.6 * len(undone.intersection(WORKED)) + sum(left_out.values())
+        missing = reading.missing or self._missing(reading, undone, bool(unknown))
+        own = any(not tokens[n].filler or n in self.q.persons for n in used & explained.keys())
+        names = query.names & self.q.said.keys()
         keys = {key_of(self.q.column(name).bare_name) for name in names}
-        called = frozenset(n for n in reading.used if not names.isdisjoint(self.q.links.columns[n]))
-        exact = frozenset(n for n in called if not keys.isdisjoint(map(key_of, self.q.tokens[n].forms)))
-        asks = self.q.keyed(reading.query.filters) or bool(reading.used & self.q.persons)
-        looks_up = reading.query.shape == "rows" and asks
+        called = frozenset(n for n in used if not names.isdisjoint(self.q.links.columns[n]))
+        exact = frozenset(n for n in called if not keys.isdisjoint(map(key_of, tokens[n].forms)))
+        asks = self.q.keyed(query.filters) or bool(used & self.q.persons)
+        score = gained - 1.2 * left - reading.assumes - _MISSES * bool(missing)
+        score -= 1.0 * (not (own or query.filters or self.q.links.named))
         return Mapped(
-            reading.query, self.q.table, score, share, tuple(unknown), missing, guessed, own, weights, tuple(assumed),
-            bool(self.q.operations), self.q.named, reading.assumes,
-            strange, undone, looks_up, reading.beside, exact, called - exact,
+            query, self.q.table, score + sum(worth * term(self, reading) for worth, term in _TERMS),
+            gained / (gained + left) if left else 1.0,
+            tuple(tokens[n].text.strip() for n in unknown), missing,
+            tuple((tokens[n].text, word) for n, word in self._read_as(reading)), own, weights,
+            tuple(tokens[n].text for n in assumed), bool(self.q.operations), self.q.named, reading.assumes,
+            max((rare for _, rare in unknown.values()), default=0.0), undone, query.shape == "rows" and asks,
+            reading.beside, exact, called - exact,
         )  # fmt: skip
+
+    @cached_property
+    def _whole(self) -> frozenset[int]:
+        """The words of whole values."""
+        return frozenset(n for one in self.q.links.values if one.whole for n in range(one.first, one.last + 1))
+
+    def _counts(self, n: int, query: TableQuery) -> bool:
+        """Whether a word says something: "money" of a figure says nothing."""
+        return not query.measure or _MONEY.isdisjoint(self.q.tokens[n].forms)
+
+    def _explained(self, n: int, used: frozenset[int]) -> float | None:
+        """Return what a word adds that a query uses, or the table is called by; None for any other."""
+        token, says, known = self.q.tokens[n], self.q.weight(n), self.q.links.named.get(n, 0.0)
+        if n not in used:
+            return max(0.4, says) * known * (2.0 if self._described(n) else 1.0) if n in self.q.links.named else None
+        likely = max(self.q.links.columns[n].values(), default=0.0)
+        sure = 1.0 if n in self._whole or token.kind != "word" else max(0.5, likely)
+        weight = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
+        by_name = n not in self._whole and (known >= CALLED or not token.filler)
+        return max(weight, max(0.4, says) * 1.2 * known) if by_name else weight
+
+    def _lost(self, n: int, reading: Reading) -> float | None:
+        """Return how much is lost where a query leaves out a word that is known; None for one that stands for nothing.
+
+        What only repeats something, or says no more than an operation does, is no loss.
+        """
+        token, says, query = self.q.tokens[n], self.q.weight(n), reading.query
+        forms, likely = {*token.forms}, max(self.q.links.columns[n].values(), default=0.0)
+        if n in self.q.operators or token.filler or self._glossed(n, reading.used) or self._described(n):
+            return 0.0
+        if self.q.is_asked_for(n) and query.shape == "rows" and self.q.keyed(query.filters):
+            return 0.3 * says  # "which substance" says what a row is
+        if self.q.superlative and (forms & lexicon().adjectives or lexicon().which_way.fullmatch(token.text)):
+            return 0.0  # "expensive" says only of what kind a superlative is
+        if self.q.lasting and LASTING.search(token.text) and self.q.lasts(query.measure):
+            return 0.0
+        if forms & lexicon().titles and n - 1 in reading.used & self._whole:
+            return 0.0
+        if forms & lexicon().rows:
+            return 0.05
+        if self._is_place_elsewhere(n):
+            return 0.3
+        if n in self.q.describing:
+            return 0.3 * says
+        if likely >= LIKELY and not (n in self.q.links.guessed and token.text[0].isupper()):
+            return says if likely >= NAMED and not self._partly(n) else 0.4 * says
+        if self._goes_with(n, reading.used):
+            return 0.15 * says
+        again = (form for m in reading.used for form in self.q.tokens[m].forms if len(form) > 1)
+        return None if forms.isdisjoint(again) else 0.0  # it was said before: `승진`, `승진했어`
+
+    def _unknown(self, n: int, query: TableQuery) -> tuple[float, float]:
+        """Return how much is lost with a word that stands for nothing, and how rare it is."""
+        token, says, rare = self.q.tokens[n], self.q.weight(n), self.q.rarity(n)
+        counted = n in self.q.counted_nouns and not self.q.korean  # "how many patients" says what rows are
+        narrowed = query.filters or query.order  # of all rows, it may be what would limit them
+        if narrowed and not counted and not token.text[0].isupper():
+            apart = 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
+            says, rare = says * apart, rare * (1 if self.q.is_verb(n) else apart)
+        asked = self.q.is_asked_for(n) and bool(query.order) and self._tells(query)
+        return says * (0.5 if counted or asked else 1), 0.0 if counted and self._is_said(query.measure) else rare
+
+    def _is_place_elsewhere(self, n: int) -> bool:
+        """Whether a word is a place, of a table that says of no row where it is."""
+        return not lexicon().places.isdisjoint(self.q.tokens[n].forms) and not self._has_places
+
+    def _missing(self, reading: Reading, undone: frozenset[str], unknown: bool) -> str:
+        """Return what a question leaves open, or what it asks for that a query doesn't give; else nothing."""
+        query = reading.query
+        if self.groups.no_group and not (reading.whole and unknown):
+            return "group"
+        listed = query.shape == "rows" and not query.order and undone.intersection(AGGREGATES)
+        several = query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
+        open_ = (
+            (reading.whole and unknown) or self._asks_twice or listed or several or self._uncompared(query)
+            or undone & _COMPARING or self._undecided(query) or self._only_meant(query)
+        )  # fmt: skip
+        return "measure" if open_ else ""
+
+    def _read_as(self, reading: Reading) -> list[tuple[int, str]]:
+        """Return the words that stand for what is spelt, or means, nearly so."""
+        used = reading.used | self.q.links.named.keys()
+        return sorted((n, word) for n, word in self.q.links.guessed.items() if n in used)
+
+    def doubt(self, reading: Reading) -> float:
+        """Return how unlikely words mean what they were taken for."""
+        return sum(-log(self.q.links.likely.get(n, _GUESSED)) for n, _ in self._read_as(reading))
+
+    def coverage(self, reading: Reading) -> float:
+        """Return how much of the name of its figure is said, and whether money is asked for and is one."""
+        query = reading.query
+        if query.measure not in self.q.said:
+            return 0.0
+        paid = self.q.in_money(query.measure) and self._asks_for_money(query.filters)
+        return 0.1 * min(3.0, self.q.said[query.measure].coverage) + 0.3 * (self._is_of_filters(query) + paid)
 
     def _is_said(self, measure: str) -> bool:
         """Whether a word, and no year alone, is the name of a column of figures."""
@@ -309,7 +329,7 @@ class Rating:
             and not (NUMBER_OF.match(query.measure) and not NUMBER_OF.match(name))
         )
 
-    def _rather_named(self, measure: str) -> bool:
+    def rather_named(self, measure: str) -> bool:
         """Whether a figure is only guessed, and another one is called by its name."""
         mine = self.q.said.get(measure)
         if mine is None or not mine.tokens <= self.q.links.guessed.keys():
@@ -392,3 +412,14 @@ class Rating:
         if not (self.q.named or n in self.q.links.named):
             return False
         return TABLE_NOUN.match(self.q.text[self.q.tokens[n].end :]) is not None
+
+
+_TERMS: Sequence[tuple[float, Callable[[Rating, Reading], float]]] = (
+    (5.0, lambda rating, _: rating.q.named),
+    (0.6, lambda rating, reading: len(reading.done & rating.q.operations.keys())),
+    (1.0, Rating.coverage),
+    (0.3, lambda rating, reading: bool(rating.q.kinds_of(reading.query.measure))),
+    (-0.6, lambda rating, reading: rating.rather_named(reading.query.measure)),
+    (-_DOUBT, Rating.doubt),
+)
+"""What a reading is worth beside what words add and take: how much of it, and what says so."""
