@@ -24,6 +24,7 @@ from hitl_tui.tables.question_in_table import (
     QuestionInTable,
     Reading,
 )
+from hitl_tui.tables.word_weights import is_verb, rarity, weight
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -133,14 +134,14 @@ class Rating:
         """Return a reading with its score: what it explains, less what it leaves out, ignores or assumes."""
         query, used, tokens = reading.query, reading.used, self.q.tokens
         explained = {n: self._explained(n, used) for n in range(len(tokens)) if self._counts(n, query)}
-        lost = {n: self._lost(n, reading) for n, weight in explained.items() if weight is None}
-        unknown = {n: self._unknown(n, query) for n, weight in lost.items() if weight is None}
-        left_out = {n: weight for n, weight in lost.items() if weight} | {n: says for n, (says, _) in unknown.items()}
+        lost = {n: self._lost(n, reading) for n, gain in explained.items() if gain is None}
+        unknown = {n: self._unknown(n, query) for n, loss in lost.items() if loss is None}
+        left_out = {n: loss for n, loss in lost.items() if loss} | {n: says for n, (says, _) in unknown.items()}
         assumed = [n for n in left_out if n not in unknown and self._is_place_elsewhere(n)]
-        weights = {n: weight for n, weight in explained.items() if weight is not None}
-        weights |= {n: -weight for n, weight in left_out.items()}
+        weights = {n: gain for n, gain in explained.items() if gain is not None}
+        weights |= {n: -loss for n, loss in left_out.items()}
         undone = self.asked - reading.done - ({"negation"} if _tells_none(query) else set())
-        gained = sum(weight for weight in weights.values() if weight > 0)
+        gained = sum(gain for gain in weights.values() if gain > 0)
         left = 0.8 * len(undone) + 0.6 * len(undone.intersection(WORKED)) + sum(left_out.values())
         missing = reading.missing or self._missing(reading, undone, bool(unknown))
         own = any(not tokens[n].filler or n in self.q.persons for n in used & explained.keys())
@@ -172,21 +173,21 @@ class Rating:
 
     def _explained(self, n: int, used: frozenset[int]) -> float | None:
         """Return what a word adds that a query uses, or the table is called by; None for any other."""
-        token, says, known = self.q.tokens[n], self.q.weight(n), self.q.links.named.get(n, 0.0)
+        token, says, known = self.q.tokens[n], weight(self.q.tokens[n], self.q.text), self.q.links.named.get(n, 0.0)
         if n not in used:
             return max(0.4, says) * known * (2.0 if self._described(n) else 1.0) if n in self.q.links.named else None
         likely = max(self.q.links.columns[n].values(), default=0.0)
         sure = 1.0 if n in self._whole or token.kind != "word" else max(0.5, likely)
-        weight = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
+        gain = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
         by_name = n not in self._whole and (known >= CALLED or not token.filler)
-        return max(weight, max(0.4, says) * 1.2 * known) if by_name else weight
+        return max(gain, max(0.4, says) * 1.2 * known) if by_name else gain
 
     def _lost(self, n: int, reading: Reading) -> float | None:
         """Return how much is lost where a query leaves out a word that is known; None for one that stands for nothing.
 
         What only repeats something, or says no more than an operation does, is no loss.
         """
-        token, says, query = self.q.tokens[n], self.q.weight(n), reading.query
+        token, says, query = self.q.tokens[n], weight(self.q.tokens[n], self.q.text), reading.query
         forms, likely = {*token.forms}, max(self.q.links.columns[n].values(), default=0.0)
         if n in self.q.operators or token.filler or self._glossed(n, reading.used) or self._described(n):
             return 0.0
@@ -213,12 +214,13 @@ class Rating:
 
     def _unknown(self, n: int, query: TableQuery) -> tuple[float, float]:
         """Return how much is lost with a word that stands for nothing, and how rare it is."""
-        token, says, rare = self.q.tokens[n], self.q.weight(n), self.q.rarity(n)
+        token = self.q.tokens[n]
+        says, rare = weight(token, self.q.text), rarity(token)
         counted = n in self.q.counted_nouns and not self.q.korean  # "how many patients" says what rows are
         narrowed = query.filters or query.order  # of all rows, it may be what would limit them
         if narrowed and not counted and not token.text[0].isupper():
             apart = 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
-            says, rare = says * apart, rare * (1 if self.q.is_verb(n) else apart)
+            says, rare = says * apart, rare * (1 if is_verb(token, self.q.text) else apart)
         asked = self.q.is_asked_for(n) and bool(query.order) and self._tells(query)
         return says * (0.5 if counted or asked else 1), 0.0 if counted and self._is_said(query.measure) else rare
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from hitl_tui.meaning.frequencies import telling
 from hitl_tui.tables.links import CALLED, Links, forms_of, label_of, links
 from hitl_tui.tables.moments import QUARTER
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
@@ -17,15 +16,12 @@ from hitl_tui.tables.words import (
     BLANK,
     Token,
     compound_of,
-    ends_as_predicate,
     found,
     is_ending,
-    is_past,
     is_question_word,
     key_of,
     lexicon,
     likeness,
-    noun_of_verb,
     number_word,
     parted,
     tokens,
@@ -35,20 +31,6 @@ from hitl_tui.tables.words import (
 AGGREGATES = ("average", "median", "deviation", "distinct", "count", "sum")
 NAMED, LIKELY, LOOSE = 0.95, 0.75, 0.5
 """How likely a word stands for a column: it is its name; it is part of it; it may."""
-PREDICATE = 0.25
-"""How much a predicate says at most: what rows are about is said by nouns."""
-_AUXILIARY = re.compile(r"\s(?:있|없|주|줘|줄|져|졌|보)")
-"""What a Korean verb stands before that another one goes on: `나뉘어 있어`."""
-_BEFORE_NOUN = 0.4
-"""How much a Korean word says at most that ends as verbs before a noun do, and as some nouns."""
-_SUBJECT = re.compile(
-    r"(?:\b(?:we|you|they|i|he|she|people|everyone|anyone|who)|\b(?:did|do|does|got|get|gets|to)"
-    r"(?:\s(?!(?:our|the|a|an|my|your|their|his|her|its|this|that|any|all|each)\s)\w+)?)"
-    r"\s+(?:still\s|already\s|ever\s|all\s)?$",
-    re.I,
-)
-_PASSIVE = re.compile(r"\b(?:was|were|been|be|has|have|had)\s+$", re.I)
-"""What an English verb follows, and one in the passive or perfect."""
 _FEW_CALLED = 3
 """Rows that a word of a name may mean."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
@@ -616,40 +598,6 @@ class QuestionInTable:
         if any(is_question_word(token.text) for token in self.tokens):
             return False
         return (_WHETHER_KO if self.korean else _WHETHER).search(self.text) is not None
-
-    def weight(self, n: int) -> float:
-        """Return how much a token says: a rare word or a name more than one of every day, a verb's form little."""
-        token, says = self.tokens[n], self.rarity(n)
-        if token.kind != "word" or re.search(r"\d", token.text):
-            return says
-        if not self._is_korean(token):
-            return min(says, PREDICATE) if self.is_verb(n) and _SUBJECT.search(self.text[: token.start]) else says
-        if is_past(token.text) or (token.text[-1] in "아어여해와워" and _AUXILIARY.match(self.text, token.end)):
-            return min(says, PREDICATE)
-        return min(says, _BEFORE_NOUN) if ends_as_predicate(token.text) else says
-
-    def rarity(self, n: int) -> float:
-        """Return how rare a word is, or the noun that a Korean verb is made of; that of any other verb says little."""
-        token = self.tokens[n]
-        if token.kind != "word" or re.search(r"\d", token.text):
-            return 1.0 if token.kind == "word" else 0.9
-        if not self._is_korean(token):
-            name = 0.9 if token.text[0].isupper() and token.start > 0 else 0.0
-            return max(name, min(telling(form, "en") for form in token.forms))
-        rare = min(telling(form, "ko") for form in token.forms)
-        return rare if not ends_as_predicate(token.text) or noun_of_verb(token.text) else min(rare, _BEFORE_NOUN)
-
-    @staticmethod
-    def _is_korean(token: Token) -> bool:
-        return re.search("[가-힣]", token.text) is not None
-
-    def is_verb(self, n: int) -> bool:
-        """Whether a word is a verb: an English one by where it stands, a Korean one by its end."""
-        token, before = self.tokens[n], self.text[: self.tokens[n].start]
-        if self._is_korean(token):
-            return ends_as_predicate(token.text)
-        name = token.text[0].isupper() and token.start > 0
-        return not name and (_SUBJECT.search(before) or _PASSIVE.search(before)) is not None
 
 
 def is_money(column: Column) -> bool:
