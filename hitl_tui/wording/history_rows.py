@@ -21,6 +21,7 @@ from hitl_tui.threads.session_diff import Consequences, Difference, Given, decid
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
 from hitl_tui.wording.file_rows import file_rows
+from hitl_tui.wording.markdown_text import rendered_markdown
 from hitl_tui.wording.plan_revision_rows import ended_words
 from hitl_tui.wording.rows import Row, in_line, joined, labelled, markdown_row, text_row
 from hitl_tui.wording.status_words import (
@@ -407,7 +408,7 @@ def moment_rows(
         rows.append(labelled(_("waited"), in_line(history_said(info)), "$text-warning"))
     answer = state.get("response") or {}
     if answer.get("summary"):
-        rows.append(labelled(_("answer"), safe_text(str(answer["summary"]))))
+        rows.append(labelled(_("answer"), rendered_markdown(safe_text(str(answer["summary"]))).plain))
     rows.append(text_row(""))
     control = state.get("control") or {}
     where = _("{day} · branch {branch}").format(day=day_words(info.timestamp), branch=info.branch)
