@@ -62,7 +62,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     terms = [term for term in terms_of(rest) if term.lower() not in lexicon().chatter]
     few = len([term for term in terms if not (rules().follow.means.match(term) or is_question_word(term))]) <= _FEW
     # What says enough is a question, however it is put.
-    wants = "?" in text or reading.needs(*rules().threshold) or deeds_asked(text)
+    wants = "?" in text or reading.needs or deeds_asked(text)
     if few and rest == text and not (wants or alone):
         return None
     led, facts = rest != text and not rules().follow.turn.match(text), scene.facts_of(last)

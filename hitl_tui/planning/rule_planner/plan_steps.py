@@ -18,6 +18,7 @@ from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
 from hitl_tui.planning.rule_planner.query_reader import (
     Reading,
     cut,
+    entities_in,
     read,
     report_subject,
     score_of,
@@ -111,7 +112,7 @@ def planned(
     needs = set[Need]()
     if asked.calls:
         parts = sorted([*asked.calls, *_beside(reading.text, asked)], key=lambda part: part.start)
-        needs = {Need.RUN, *reading.needs(Need.WRITE)}
+        needs = {Need.RUN, *(reading.needs & {Need.WRITE})}
     else:
         said = _questions(reading.text)
         texts = said if len(said) > 1 else [query]
@@ -150,12 +151,12 @@ def _both(text: str) -> list[str]:
 def _needs(text: str, agents: Mapping[str, AgentFacts]) -> frozenset[Need]:
     """Return what a question needs: what its words name, and an analysis where the team for it is concerned."""
     reading = read(text)
-    needs = reading.needs(Need.COMPUTE, Need.WRITE)
+    needs = reading.needs - {Need.FIND}
     facts = agents.get(rules().steps[Need.COMPUTE].agent)
-    concern = facts.concern(reading.text) if facts and reading.scores[Need.COMPUTE] >= 0 else Concern.NONE
+    concern = facts.concern(reading.text) if facts and score_of(text, Need.COMPUTE) >= 0 else Concern.NONE
     if concern is not Concern.NONE:
         needs.add(Need.COMPUTE)
-    alone = concern is Concern.ALONE and needs == {Need.COMPUTE} and reading.scores[Need.FIND] < _LOOKS
+    alone = concern is Concern.ALONE and needs == {Need.COMPUTE} and score_of(text, Need.FIND) < _LOOKS
     return frozenset(needs if alone else {*needs, Need.FIND})
 
 
@@ -185,12 +186,12 @@ def _intent(wanted: _Wanted) -> Intent:
     """Return the intent: its type follows from the needs, its confidence from whether words of it were recognised."""
     reading = wanted.reading
     said = [*(call.command for call in wanted.calls), *terms_of(reading.text)]
-    understood = wanted.calls or any(score >= 1.0 for score in reading.scores.values())
+    understood = wanted.calls or any(score_of(reading.text, need) >= 1.0 for need in rules().needs)
     return Intent(
         type=intent_type(wanted.needs),
         confidence=0.9 if understood else 0.5,
         keywords=tuple(dict.fromkeys(said))[:_KEYWORDS],
-        entities=dict(reading.entities),
+        entities=entities_in(reading.text),
         language=reading.language,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -40,20 +40,17 @@ class Reading:
 
     Args:
         text: the part that was looked at, in normal form.
-        scores: how much they speak for each need.
-        entities: the amounts, percentages and dates among them.
         strategy: what they say about order; `pipeline` for nothing.
     """
 
     text: str
     language: str
-    scores: Mapping[Need, float]
-    entities: Mapping[str, list[str]]
     strategy: Strategy
 
-    def needs(self, *needs: Need) -> set[Need]:
-        """Return those of some needs that speak loudly enough."""
-        return {need for need in needs if self.scores[need] >= rules().threshold[need]}
+    @property
+    def needs(self) -> set[Need]:
+        """The needs that it speaks loudly enough for."""
+        return {need for need in rules().needs if wants(self.text, need)}
 
 
 def shown(query: str) -> str:
@@ -91,13 +88,7 @@ def read(query: str) -> Reading:
     if not named or all(word.lower() in lexicon().chatter for word in words):
         raise BadInput(Message('"{}" asks for nothing; write a question or a task.', cut(query, 40)), help=EXAMPLE)
     strategies = (Strategy(name) for name, expression in rules().strategy.items() if expression.search(text))
-    return Reading(
-        text=text,
-        language=language_of(text),
-        scores={need: score_of(text, need) for need in rules().needs},
-        entities=_entities(text),
-        strategy=next(strategies, Strategy.PIPELINE),
-    )
+    return Reading(text, language_of(text), next(strategies, Strategy.PIPELINE))
 
 
 def score_of(text: str, need: Need) -> float:
@@ -110,7 +101,8 @@ def wants(text: str, need: Need) -> bool:
     return score_of(text, need) >= rules().threshold[need]
 
 
-def _entities(text: str) -> dict[str, list[str]]:
+def entities_in(text: str) -> dict[str, list[str]]:
+    """Return the amounts, percentages and dates of a text."""
     found: dict[str, list[str]] = {}
     for one in given_in(text):
         large = one.measure in ("", "count") and one.kind == "number" and float(one.value) >= _LARGE
