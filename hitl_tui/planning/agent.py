@@ -33,15 +33,12 @@ class Planner(Protocol):
             BadInput: it asks for nothing, or for something impossible.
             PlanError: an agent that it needs is disabled, or what is planned can't be used.
         """
-        ...
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         """Return the changes that plain text asks for, of a plan under review or of one that runs; raises as `plan`."""
-        ...
 
     async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
         """Return the changes that the result of a TODO suggests, or None."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

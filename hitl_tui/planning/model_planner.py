@@ -134,23 +134,19 @@ class FillsForms(Protocol):
     @property
     def name(self) -> str:
         """What the model is called."""
-        ...
 
     @property
     def proposals(self) -> bool:
         """Whether it is asked after each step if the plan should change."""
-        ...
 
     @property
     def memory(self) -> dict[str, Planned]:
         """Plans that were made before their session began, by what they were made from; each is used once."""
-        ...
 
     async def fill(
         self, told: Sequence[tuple[str, str]], name: str, description: str, schema: JsonObject, *, todo_id: str = ""
     ) -> tuple[dict[str, Any] | None, str]:
         """Return the form as the model filled it in, None where it didn't, and what it said beside it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

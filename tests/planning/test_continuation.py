@@ -328,6 +328,13 @@ def test_a_case_that_says_more_than_a_figure_stands_beside_the_question(query: s
     assert merged(query, case) == (f"{query} {case}", False)
 
 
+def test_a_korean_verb_that_says_which_is_meant_stays() -> None:
+    whole, _ = merged("캔자스에서 잉여물자를 제일 많이 받은 카운티가 어디야?", "네브래스카는")
+    assert whole == "네브래스카에서 잉여물자를 제일 많이 받은 카운티가 어디야?"
+    whole, _ = merged("치즈로 찍은 사진은 무슨 파일 형식으로 저장돼?", "동영상")
+    assert whole == "치즈로 찍은 동영상은 무슨 파일 형식으로 저장돼?"
+
+
 def test_what_a_step_is_to_be_about_asks_nothing() -> None:
     whole, _ = merged("What is the policy on late payments?", "delete requests", anew=False)
     assert whole == "What is the policy on delete requests?"

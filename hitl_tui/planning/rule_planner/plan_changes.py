@@ -360,7 +360,8 @@ class _Revision:
             about = [] if known else [self.title]
         else:
             asked, about = [] if self._asks_report(said.text) else [said.text], []
-        for text in filter(None, [*(one for one in asked if self._is_question(one)), *about]):
+        questions = [text for text in asked if terms_of(text) and wants(text, Need.FIND)]
+        for text in filter(None, [*questions, *about]):
             more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
             names = dict[str, str]()
             for change in more.changes if more else ():
@@ -371,9 +372,6 @@ class _Revision:
 
     def _asks_report(self, text: str) -> bool:
         return score_of(text, Need.WRITE) > 0 or any(e.operation for e in edits_in(text, {}))
-
-    def _is_question(self, text: str) -> bool:
-        return bool(terms_of(text)) and wants(text, Need.FIND)
 
     def _is_done(self, subject: str) -> bool:
         """Return whether a subject is what commands of the plan do, which no document knows."""
