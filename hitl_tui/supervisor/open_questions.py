@@ -91,6 +91,8 @@ def _lint(declaration: GraphDeclaration) -> GraphFindings | None:
 _IDLE_WAIT = 2.0
 _DEADLINE_WAIT = 0.2
 _SHOWN_FINDINGS = 5
+_MOST_QUERIES = 50
+"""Steps of a plan whose queries are worked out before it is approved: each takes a part of a second."""
 
 
 def _with_risk(request: Request) -> Request:
@@ -213,12 +215,12 @@ async def queries_of(setup: SessionSetup, request: Request, results: Mapping[str
         HitlError: they can't be found out.
     """
     found: list[PlannedQuery] = []
-    for todo_id, name, arguments, needed in _steps_of(request):
-        if _tells_queries(setup.team(name), arguments):
-            told = await _shown_by(setup, name, arguments, {key: results.get(key) for key in needed})
-            if isinstance(told, QueryPreview):
-                found += [{**query, "todo": todo_id} for query in told.queries]
-    return QueryPreview(tuple(found))
+    steps = [step for step in _steps_of(request) if _tells_queries(setup.team(step[1]), step[2])]
+    for todo_id, name, arguments, needed in steps[:_MOST_QUERIES]:
+        told = await _shown_by(setup, name, arguments, {key: results.get(key) for key in needed})
+        if isinstance(told, QueryPreview):
+            found += [{**query, "todo": todo_id} for query in told.queries]
+    return QueryPreview(tuple(found), max(0, len(steps) - _MOST_QUERIES))
 
 
 async def _shown_by(
@@ -516,7 +518,7 @@ class OpenQuestions:
             log.exception("the preview of %s failed", request.id)
             return {"error": Message("The preview stopped with {}; the log says more.", type(error).__name__)}
         if isinstance(found, QueryPreview):
-            return {"queries": list(found.queries)}
+            return {"queries": list(found.queries), **({"more": found.more} if found.more else {})}
         return None if found is None or isinstance(found, FilePreview) else found
 
     def _results(self) -> dict[str, str]:

@@ -312,9 +312,15 @@ class PlannedQuery(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class QueryPreview:
-    """The queries that a step would run."""
+    """The queries that steps would run.
+
+    Args:
+        queries: those that were worked out.
+        more: how many steps more would run some.
+    """
 
     queries: tuple[PlannedQuery, ...]
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,9 @@ def evidence_rows(question: Question, most: int | None, key: str) -> Iterable[Ro
         return
     if "queries" in evidence:
         yield from query_rows(evidence["queries"])
+        if more := int(evidence.get("more", 0)):
+            said = ngettext("{n} more step asks tables", "{n} more steps ask tables", more)
+            yield text_row(said.format(n=more), "$text-warning")
         return
     if evidence.get("before"):
         yield from _before(evidence["before"], most, key)

@@ -290,3 +290,13 @@ def test_what_a_table_would_be_asked_stands_in_the_question(shell: Shell) -> Non
     assert "**13**" in done.out and planned["sql"] in done.out
     further = shell.run("do", "step", "How many units of coffee are in sales.csv?")
     assert "  002 runs: sales.csv; product = coffee; total of units\n" in further.out
+
+
+def test_of_a_long_plan_the_queries_of_the_first_steps_are_worked_out(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hitl_tui.supervisor.open_questions._MOST_QUERIES", 1)
+    (shell.workspace / "sales.csv").write_text("product,units\ntea,10\ncoffee,5\ntea,3\n", encoding="utf-8")
+    asked = "How many units of tea are in sales.csv? And how many units of coffee are in sales.csv?"
+    begun = shell.run("run", asked, "--mode", "plan")
+    assert begun.out.count(" runs: sales.csv; ") == 1 and "1 more step asks tables" in begun.out
