@@ -208,6 +208,7 @@ async def test_what_cannot_be_mapped_offers_the_nearest_queries_as_choices(
     state: Any = await graph.ainvoke({"task": query}, thread, context=context)
     (asked,) = state["__interrupt__"]
     options = asked.value["options"]
+    assert asked.value["question"] == f"“{query}”: which of these queries shall run?"
     assert "default" not in asked.value and "product = tea" in options[0]
     chosen = options[-1] if answer is None else options[answer]
     state = await graph.ainvoke(Command(resume=chosen), thread, context=context)

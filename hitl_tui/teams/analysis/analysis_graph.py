@@ -183,7 +183,7 @@ async def analyse(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     context, language = runtime.context, state["language"]
     if state["analysis_type"] == "tables":
         near = state["table"]["choices"]
-        chosen = interrupt(which(list(near), language)) if near else ""
+        chosen = interrupt(which(list(near), state["query"], language)) if near else ""
         if chosen not in near:
             return {}
         query = TableQuery.from_dict(near[chosen])

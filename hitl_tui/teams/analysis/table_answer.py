@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import literal
 from hitl_tui.tables.ask import Answer
 from hitl_tui.tables.engine import Result
@@ -24,6 +25,8 @@ _WRITTEN_OUT = 10**18
 SHOWN_ROWS = 15
 _NAMES = 30
 _VALUES = 6
+_ASKED = 120
+"""Characters of a question, where it is asked which query is meant."""
 _AGGREGATES = {
     "average": ("평균", "average"),
     "median": ("중앙값", "median"),
@@ -440,10 +443,11 @@ def nearest(answer: Answer, language: str) -> dict[str, TableQuery]:
     return {described(one.query, one.table, language): one.query for one in near} if answer.why == "unsure" else {}
 
 
-def which(near: Sequence[str], language: str) -> dict[str, object]:
-    """Return the question which of some queries is meant; the answer is the words of one, or those for none."""
+def which(near: Sequence[str], question: str, language: str) -> dict[str, object]:
+    """Return the question which of some queries is meant by one; the answer is the words of a query, or for none."""
     none = say(language, "없음: 답하지 않음", "None: leave it unanswered")
-    asked = say(language, "어느 질의를 실행할까요?", "Which of these queries shall run?")
+    said = clip(" ".join(question.split()), _ASKED)
+    asked = say(language, f"“{said}”: 어느 질의를 실행할까요?", f"“{said}”: which of these queries shall run?")
     return {"type": "option_selector", "question": asked, "options": [*near, none]}
 
 
