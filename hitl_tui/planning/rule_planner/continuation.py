@@ -25,7 +25,7 @@ from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
 from hitl_tui.planning.rule_planner.draft import IDLE, Scene
-from hitl_tui.planning.rule_planner.plan_steps import StepList, before_report, look_step, planned, run_step, title_of
+from hitl_tui.planning.rule_planner.plan_steps import before_report, look_step, placed, planned, run_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
@@ -81,7 +81,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
         again = [run_step(Call(facts, given, said), scene.language)] if isinstance(given, Mapping) else []
-        steps: Sequence[ExecutionStep] = [StepList(scene.step_ids).add(step) for step in again]
+        steps: Sequence[ExecutionStep] = [placed(step, (), scene.step_ids) for step in again]
     else:
         text = whole if goes_on else rest
         made = planned(text, read(text), Asked(()), scene.agents, further=scene.step_ids)

@@ -15,7 +15,7 @@ from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, PlanChange, inherited
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.edits import Named
-from hitl_tui.planning.rule_planner.plan_steps import StepList
+from hitl_tui.planning.rule_planner.plan_steps import placed
 from hitl_tui.planning.rule_planner.query_reader import language_of, shown
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 
@@ -193,7 +193,7 @@ class Draft:
     def add(self, step: ExecutionStep, sources: Iterable[str], metadata: TodoMetadata) -> str:
         """Add a step that waits for others, let those wait for it that had better do so, and return its id."""
         scene, kept = self._scene, [one for one in sources if one not in self.gone]
-        step = StepList([*scene.step_ids, *self.new]).add(step, kept)
+        step = placed(step, kept, [*scene.step_ids, *self.new])
         todo = SupervisorTodo(
             step.id, step.name, agent_name=scene.agents[step.agent].team, arguments=step.input_mapping
         )

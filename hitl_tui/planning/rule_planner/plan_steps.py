@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count, pairwise
 
 from hitl_tui.core.errors import PlanError
@@ -218,45 +218,42 @@ def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts]) -> tuple[s
     return met, missing
 
 
-@dataclass(frozen=True, slots=True)
-class StepList:
-    """Steps as they are added to a plan, each with an id that no other has, nor one that is taken."""
-
-    taken: Sequence[str] = ()
-    steps: list[ExecutionStep] = field(default_factory=list)
-
-    def add(self, step: ExecutionStep, after: Iterable[str] = ()) -> ExecutionStep:
-        """Add a step after others, by their ids, and return it with its own: `search_1`."""
-        used, base = {*self.taken, *(one.id for one in self.steps)}, step.agent.removesuffix("_team")
-        name = next(name for number in count(1) if (name := f"{base}_{number}") not in used)
-        self.steps.append(replace(step, id=name, dependencies=tuple(dict.fromkeys(after))))
-        return self.steps[-1]
+def placed(step: ExecutionStep, after: Iterable[str], taken: Iterable[str]) -> ExecutionStep:
+    """Return a step that comes after others, by their ids, with an id that none of those taken is: `search_1`."""
+    used, base = {*taken}, step.agent.removesuffix("_team")
+    name = next(name for number in count(1) if (name := f"{base}_{number}") not in used)
+    return replace(step, id=name, dependencies=tuple(dict.fromkeys(after)))
 
 
 def _plan(wanted: _Wanted, needs: set[Need], *, titled: bool, taken: Sequence[str]) -> ExecutionPlan:
     """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last."""
     language, strategy = wanted.reading.language, wanted.reading.strategy
-    new, ran, end = StepList(taken), list[str](), 0
+    new, ran, end = dict[str, ExecutionStep](), list[str](), 0
+
+    def add(step: ExecutionStep, after: Sequence[str]) -> list[str]:
+        one = placed(step, after, [*taken, *new])
+        new[one.id] = one
+        return [one.id]
+
     for part in wanted.parts:
         ordered = rules().says.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
         follows = wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own))
-        last = [step.id for step in new.steps[-1:]] if follows else []
+        last = list(new)[-1:] if follows else []
         if isinstance(part, Call):
             if Need.RUN in needs:
                 before = last or ([] if strategy is Strategy.PARALLEL else ran[-1:])
-                ran.append(new.add(run_step(part, language), before).id)
+                ran += add(run_step(part, language), before)
             end = part.end
             continue
         title = title_of(part.text) if titled or len(wanted.parts) > 1 else ""
-        found = []
-        if Need.FIND in needs & part.needs:
-            found = [new.add(look_step(Need.FIND, part.text, language, title), last).id]
+        looks = Need.FIND in needs & part.needs
+        found = add(look_step(Need.FIND, part.text, language, title), last) if looks else []
         if Need.COMPUTE in needs & part.needs:
             before = ran if wanted.calls and of_commands(part.text) else last
-            new.add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
+            add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
     if Need.WRITE in needs:
-        new.add(write_step(wanted.query, language, wanted.file), [step.id for step in new.steps])
-    return finished(new.steps, strategy)
+        add(write_step(wanted.query, language, wanted.file), list(new))
+    return finished(list(new.values()), strategy)
 
 
 def finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPlan:
