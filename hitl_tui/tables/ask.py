@@ -39,6 +39,8 @@ NEAR = 1.0
 """Score from which a question is about a table that it doesn't name."""
 ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
+_WAIT = 2.0
+"""Seconds after which no other table is read to be joined with one that is named."""
 _BESIDE = 0.2
 """What it costs that a query needs two tables."""
 _COVERS = 0.6
@@ -65,6 +67,7 @@ _EVERY = re.compile(r"\b(?:all|whole|every|world|overall|altogether)\b|전체|�
 """Asks for all of several tables with the same columns."""
 _TAKES_OVER = re.compile(r"(?<=[가-힣])[은는도]\s?요\W*$")
 """Ends what goes on from a question before in Korean: `소설은요?`"""
+_CODE = re.compile(r"\b(?:ids?|codes?|numbers?|no)\b|번호|코드", re.IGNORECASE)
 _TIMES = ("year", "years", "month", "months", "dates", "date_lt", "date_le", "date_gt", "date_ge")
 _SAYS_ALL = 2.0
 """Score from which a question says itself all that it asks: nothing is taken from the one before."""
@@ -167,7 +170,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     candidates = [reader.read()[0] for reader in readers]
     subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
     if not named or candidates[0].unknown:
-        every = known.tables if not named else profiles(files).tables
+        every = known.tables if not named else profiles(files, _WAIT).tables
         candidates += _joined_too(question, readers, every[:_MAX_TABLES])
     candidates = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in candidates]
     ranked = _called_first(_ranked(candidates, named=bool(named)), readers)
@@ -202,6 +205,9 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         return Answer(
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
+    if best.query.group:
+        best, *others = _by_names(question, (best, *versions), profiles(files, _WAIT).tables)
+        versions = tuple(others)
     all_of_them = (
         several or _EVERY.search(question) or (best.query.part in ("year", "month of year") and not best.query.ends)
     )
@@ -251,6 +257,29 @@ def _joined_too(question: str, readers: Sequence[Reader], tables: Sequence[Table
                 made.append(replace(read_as, score=read_as.score - _BESIDE, table=table.only(query.names)))
                 break
     return made
+
+
+def _by_names(question: str, read: tuple[Mapped, ...], tables: Sequence[Table]) -> tuple[Mapped, ...]:
+    """Return queries that have a figure for each key with one for each name that the key stands for elsewhere.
+
+    Args:
+        question: a person's words; one who asks for codes gets them.
+        read: the query, and the same one of other versions of its table.
+        tables: all tables.
+    """
+    if _CODE.search(question):
+        return read
+    made, beside = list[Mapped](), {table.place: table for table in joined(tables)}
+    for one in read:
+        table = beside.get(one.table.place)
+        join = next((j for j in table.joins if j.key == one.query.group), None) if table else None
+        label = join.label() if join else None
+        if table is None or join is None or label is None:
+            return read
+        name = join.names[label.name]
+        whole = table.only(one.query.names | {name})
+        made.append(replace(one, query=replace(one.query, group=name), table=whole))
+    return tuple(made)
 
 
 def _by_meaning_too(question: str, one: Mapped, named: bool) -> Mapped:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 
 from hitl_tui.tables.engine import SMALL, Engine, engine, quote
 from hitl_tui.tables.files import TableFile
+from hitl_tui.tables.links import label_of
 from hitl_tui.tables.profile import SOURCE, Column, Table
+from hitl_tui.tables.question_in_table import IDS
 from hitl_tui.tables.words import key_of, lexicon, words_of
 
 _MOST_TABLES, _MOST_JOINS, _MOST_VALUES = 60, 6, 5000
@@ -40,6 +42,12 @@ class Join:
     def called(self) -> str:
         """What it is called in a query."""
         return self.table.sheet or self.table.stem
+
+    def label(self) -> Column | None:
+        """Return the column that says what a key stands for, if each has a name of its own."""
+        others = tuple(c for c in self.table.columns if c.name != self.own)
+        label = label_of(replace(self.table, columns=others))
+        return label if label and label.distinct == self.table.rows else None
 
     def sql(self) -> str:
         """Return how it is joined."""
@@ -134,7 +142,7 @@ def _joins(tables: Sequence[Table]) -> Iterator[tuple[Table, list[Join]]]:
             rivals = named.get(key_of(column.name), ())
             if not rivals and _FEW <= column.distinct < column.filled:
                 rivals = valued.get(next(iter(column.values), ""), ())
-            for other, key in sorted(rivals, key=lambda one: [w in lexicon().old for w in words_of(one[0].stem)]):
+            for other, key in sorted(rivals, key=lambda one: _apart(table, one[0])):
                 one = Join(other, column.name, key.name, {})
                 apart = other is not table and {c.name for c in other.columns} != {c.name for c in table.columns}
                 apart = apart and one.called not in (*found, "t") and key.kind == column.kind
@@ -144,9 +152,16 @@ def _joins(tables: Sequence[Table]) -> Iterator[tuple[Table, list[Join]]]:
         yield table, list(found.values())
 
 
+def _apart(table: Table, other: Table) -> tuple[bool, bool]:
+    """Return whether another table is an old one, and whether it is of other years, to choose among its versions."""
+    mine, its = ({word for word in words_of(one.stem) if word.isdigit()} for one in (table, other))
+    return not lexicon().old.isdisjoint(words_of(other.stem)), bool(its) and mine != its
+
+
 def _is_key(column: Column, table: Table) -> bool:
-    """Whether each row has another value of a column, a text or a whole number that is no year."""
-    kind = column.kind == "text" or (column.kind == "number" and column.whole and not column.years)
+    """Whether each row has another value of a column: a text, or a number that says of what it is, and no year."""
+    says = any(not word.isdigit() and word not in (*IDS, "column") for word in words_of(column.name))
+    kind = column.kind == "text" or (column.kind == "number" and column.whole and says and not column.years)
     return kind and table.rows > 1 and column.filled == table.rows and column.distinct == table.rows
 
 

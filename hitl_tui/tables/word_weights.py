@@ -19,7 +19,7 @@ _SUBJECT = re.compile(
     r"\s+(?:still\s|already\s|ever\s|all\s)?$",
     re.I,
 )
-_PASSIVE = re.compile(r"\b(?:was|were|been|be|has|have|had)\s+$", re.I)
+_PASSIVE = re.compile(r"\b(?:is|are|was|were|been|be|has|have|had)\s+$", re.I)
 """What an English verb follows, and one in the passive or perfect."""
 _HANGUL = re.compile("[가-힣]")
 

@@ -18,8 +18,8 @@ HIRES = "hire_no,out_dt,cl_id,kit,fee_eur\n" + "".join(
 )
 CLIENTS = "cl_id,nm,town\nC1,Ada Roe,Ulm\nC2,Ben Ilk,Bonn\nC3,Cem Ural,Ulm\n"
 KITS = "kit,label,kind\nKY,kayak,boat\nSP,paddle board,board\n"
-WAGES = "no,name,pay\n7,Ada Roe,10\n8,Ben Ilk,20\n9,Cem Ural,30\n"
-SHIFTS = "day,no,hours\n2024-05-06,7,3\n2024-05-07,7,4\n2024-05-13,8,5\n2024-06-18,9,8\n"
+WAGES = "emp_no,name,pay\n7,Ada Roe,10\n8,Ben Ilk,20\n9,Cem Ural,30\n"
+SHIFTS = "day,emp_no,hours\n2024-05-06,7,3\n2024-05-07,7,4\n2024-05-13,8,5\n2024-06-18,9,8\n"
 TABLES = {"hires": HIRES, "clients": CLIENTS, "kits": KITS}
 
 
@@ -30,6 +30,8 @@ TABLES = {"hires": HIRES, "clients": CLIENTS, "kits": KITS}
         ("Ada Roe의 hire fee 합계는?", "**235**"),
         ("which town has the most hires?", "Ulm: **20**"),
         ("how many hires were of a kayak?", "**20**"),
+        ("which kit has the most hires?", "kayak: **20**"),
+        ("which kit code has the most hires?", "KY: **20**"),
     ],
 )
 def test_rows_have_the_columns_of_the_table_whose_key_they_hold(tmp_path: Path, question: str, expected: str) -> None:
@@ -65,13 +67,15 @@ def test_a_further_question_goes_on_from_a_query_of_two_tables(tmp_path: Path) -
 
 
 def test_a_number_is_a_key_where_all_of_its_values_are_there(tmp_path: Path) -> None:
-    at = folder(tmp_path, shifts=SHIFTS, wages=WAGES, other="no,x\n1,a\n2,b\n")
+    at = folder(tmp_path, shifts=SHIFTS, wages=WAGES, other="emp_no,x\n1,a\n2,b\n")
     found = joined(profiles(table_files(at)).tables)
     assert [(one.file.path, one.joins[0].table.file.path) for one in found] == [("shifts.csv", "wages.csv")]
     assert "**7 h**" in said(tmp_path, "how many hours did Ada Roe have in shifts?")
 
 
 def test_columns_that_have_nothing_in_common_join_nothing(tmp_path: Path) -> None:
+    numbered = {"red": "id,x\n1,5\n2,7\n3,9\n", "blue": "id,y\n1,3\n2,4\n3,4\n4,1\n"}
+    assert not joined(profiles(table_files(folder(tmp_path, **numbered))).tables)
     at = folder(tmp_path, a="who,x\nAda,1\nAda,2\nBen,3\nCem,4\n", b="name,y\nDoe,1\nRoe,2\nPoe,3\n")
     assert not joined(profiles(table_files(at)).tables)
 
