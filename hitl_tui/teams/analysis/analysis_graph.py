@@ -124,9 +124,9 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
     query = question(task)[:MAX_QUERY]
     passages = collect(task)
     language = language_of(query)
-    korean = f"앞선 결과의 구절 {len(passages)}개"
-    english = f"passages from earlier results: {len(passages)}"
-    runtime.context.progress(say(language, korean, english))
+    if passages:
+        korean = f"앞선 결과의 구절 {len(passages)}개"
+        runtime.context.progress(say(language, korean, f"passages from earlier results: {len(passages)}"))
     return {
         "query": query,
         "analysis_type": str(task.arguments.get("analysis_type", "comprehensive")),
