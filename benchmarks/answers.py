@@ -38,7 +38,7 @@ from benchmarks import common
 from benchmarks.question_sets import Question, QuestionSet, build, holds
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import BadInput, HitlError, MissingExtra, PlanError
-from hitl_tui.core.interrupts.shape import APPROVE
+from hitl_tui.core.interrupts.shape import APPROVE, RESPOND
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Verdict
 from hitl_tui.models.failures import ModelFailure
@@ -144,8 +144,9 @@ async def ask(registry: SessionRegistry, folder: Path, first: Question, more: Se
                 if not snapshot.questions:
                     break
                 asks = snapshot.questions[0]
-                proposed = asks.shape and asks.shape.action(APPROVE)
-                if proposed:
+                if asks.shape and asks.shape.options:  # which of some queries is meant: none of them, the last option
+                    await handler.answer(asks, asks.shape.options[-1].value, RESPOND)
+                elif asks.shape and (proposed := asks.shape.action(APPROVE)):
                     await handler.answer(asks, proposed.wants.present, APPROVE)
                 else:
                     await handler.decide(asks, Verdict.APPROVE)
