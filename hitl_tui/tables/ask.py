@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
@@ -211,7 +212,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     all_of_them = (
         several or _EVERY.search(question) or (best.query.part in ("year", "month of year") and not best.query.ends)
     )
-    whole = bool(versions and all_of_them) and best.query.shape != "change"
+    whole = bool(versions and (all_of_them or _one_after_another(best, versions))) and best.query.shape != "change"
     return Answer(best, unread=known.unread, versions=versions, whole=whole)
 
 
@@ -257,6 +258,19 @@ def _joined_too(question: str, readers: Sequence[Reader], tables: Sequence[Table
                 made.append(replace(read_as, score=read_as.score - _BESIDE, table=table.only(query.names)))
                 break
     return made
+
+
+def _one_after_another(best: Mapped, versions: Sequence[Mapped]) -> bool:
+    """Return whether tables have the rows of one time after another, where the query asks for no time."""
+    if any(one.op in _TIMES for one in (*best.query.filters, *best.query.within)):
+        return False
+    tables = [one.table for one in (best, *versions)]
+    for name in (column.name for column in best.table.columns if column.kind == "date" or column.years):
+        columns = [column for table in tables if (column := table.column(name)) is not None and column.filled]
+        spans = sorted((str(column.low), str(column.high)) for column in columns)
+        if len(spans) == len(tables) and all(earlier[1] < later[0] for earlier, later in pairwise(spans)):
+            return True
+    return False
 
 
 def _by_names(question: str, read: tuple[Mapped, ...], tables: Sequence[Table]) -> tuple[Mapped, ...]:
@@ -543,7 +557,9 @@ def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:
         answer, alone = read(question, files, before), read(question, files)
     except TableError:
         return False
-    if before is None or answer.mapped is None or answer.why or answer.mapped.query.source != before.source:
+    if before is None or answer.mapped is None or answer.why:
+        return False
+    if before.source not in {one.query.source for one in (answer.mapped, *answer.versions)}:
         return False
     if answer.mapped.strange >= NARROWS:
         return False  # it is about something that the table doesn't have
@@ -677,9 +693,10 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
         return None
     reader = Reader(question, table, False)
     for one in _versions(Mapped(before, table, NEAR, own=True), known.tables):
-        called = Reader(question, one.table, False).q.links.named
-        if any(likely >= CALLED and n not in reader.q.links.named for n, likely in called.items()):
-            return one
+        other = Reader(question, one.table, False)
+        if any(likely >= CALLED and n not in reader.q.links.named for n, likely in other.q.links.named.items()):
+            anew = [other.rating.rated(made) for made in other.continued(one.query)]
+            return max(anew, key=lambda made: made.score, default=one)
     alone = reader.read()[0]
     others = [Reader(question, other, False).read()[0] for other in known.tables if other.place != table.place]
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)

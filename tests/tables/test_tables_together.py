@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.tables.ask import About, about, ask
+from hitl_tui.tables.ask import About, about, ask, continues, read
 from hitl_tui.tables.files import table_files
 from hitl_tui.teams.analysis.table_answer import brief
 from tests.tables.test_columns_and_values import asked, folder, said, workbook
@@ -202,3 +202,45 @@ def test_what_a_table_is_called_by_is_no_value_of_it(tmp_path: Path) -> None:
 def test_a_value_of_another_table_is_not_left_out(tmp_path: Path) -> None:
     answer = asked(tmp_path, "what share of the 2024 sales was online?", fees=FEES, **ORDERS)
     assert answer.mapped is None or answer.why or answer.mapped.table.name.startswith("orders")
+
+
+HOURS = {
+    f"hours_{year}": "day,person,hours\n"
+    + "".join(f"{year}-0{month}-15,{person},{hours + year - 2020}\n" for month in (2, 5) for person, hours in people)
+    for year, people in ((2023, (("Ada", 2), ("Ben", 9))), (2024, (("Ada", 9), ("Ben", 1))))
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("how many hours are there?", "**70 h**"),
+        ("what are the total hours?", "**70 h**"),
+        ("hours 합계는?", "**70 h**"),
+        ("who has the most hours?", "Ada: **36 h**"),
+        ("total hours of Ben", "**34 h**"),
+        ("how many hours in 2023?", "**34 h**"),
+        ("total hours of Ben in 2024", "**10 h**"),
+    ],
+)
+def test_files_of_one_time_after_another_are_asked_together_where_no_time_is_asked_for(
+    tmp_path: Path, question: str, expected: str
+) -> None:
+    assert expected in brief(asked(tmp_path, question, **HOURS), "en").answer
+
+
+@pytest.mark.parametrize(
+    ("further", "expected"), [("and for 2023?", 34), ("그럼 2023년은?", 34), ("and in 2023 for Ben?", 24)]
+)
+def test_a_further_question_for_another_year_is_asked_of_the_file_of_that_year(
+    tmp_path: Path, further: str, expected: float
+) -> None:
+    first = "total hours in 2024?"
+    folder(tmp_path, **HOURS)
+    files = table_files(tmp_path)
+    before = read(first, files).mapped
+    assert before is not None
+    answer = ask(further, files, before.query)
+    assert answer.result is not None and answer.result.rows[0][0] == expected
+    assert answer.mapped is not None and answer.mapped.query.source == "hours_2023.csv"
+    assert continues(further, [first], tmp_path)
