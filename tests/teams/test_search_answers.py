@@ -336,6 +336,8 @@ UNREAD = ("notes/plan.xlsx", "budget.xlsx", "pics/a.png", "pics/b.jpg")
         ("how many sheets are in budget.xlsx?", None),
         ("How many rows does the csv file have?", None),
         ("What is in the notes about weasels?", None),
+        ("Which files in here hold the shop order numbers?", None),
+        ("Which files hold the plan notes numbers?", ["notes/plan.xlsx"]),
         ("what files do we have here?", sorted([*READ, *UNREAD])),
         ("이 폴더에 어떤 파일들이 있는지 다 알려줘", sorted([*READ, *UNREAD])),
         ("What documents do I need?", None),
@@ -588,6 +590,30 @@ def test_an_answer_is_in_the_language_of_its_own_question_and_that_of_the_sessio
     passage = Passage("a.md", 1, 1, 0, "", "The deposit is 300. 보증금은 300이다.", 1.0)
     text = make_report(question, SearchHits((passage,), (), 1), {**NOTHING, "searched": 1}, session).text
     assert found in text
+
+
+@pytest.mark.parametrize(
+    ("question", "times", "lines"),
+    [
+        ("'수달'이라는 말이 몇 번 나와?", 4, 3),
+        ("수달이라는 단어가 몇 번 나오나요?", 4, 3),
+        ("How many times does the word otter appear in a.md?", 3, 2),
+        ("how often is “otter” mentioned?", 3, 2),
+        ("how many entries in NEWS are marked as BREAKING?", 0, 2),
+        ("how many seconds does an 'otter' dive?", None, None),
+    ],
+)
+def test_a_word_is_counted_as_often_as_it_stands_there(
+    folder: Path, question: str, times: int | None, lines: int | None
+) -> None:
+    (folder / "a.md").write_text("An otter dives. Another otter waits.\n\nOne more otter.\n")
+    (folder / "b.md").write_text("수달은 수달을 안다.\n\n수달이다.\n\n저 수달.\n", encoding="utf-8")
+    (folder / "NEWS").write_text("1.0\n* BREAKING: no more dens.\n* A fix.\n* BREAKING: no more fish.\n")
+    (folder / "c.md").write_text("BREAKING news of dens.\n")
+    with SearchIndex(folder.parent / "cache.db") as index:
+        index.refresh(folder)
+        counted = index.query(question).counted
+    assert (counted and (counted.times, counted.lines)) == ((times, lines) if lines else None)
 
 
 def test_a_count_of_a_folder_tells_how_many_are_in_the_folder_itself(folder: Path) -> None:

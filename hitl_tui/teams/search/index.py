@@ -153,6 +153,8 @@ def _connect(path: Path, wait: float) -> sqlite3.Connection:
 
 
 _NAME = re.compile(r"(?<![\w./\\-])(?:\./)?(?P<name>[\w./-]{0,200}\w\.[A-Za-z0-9]{1,8})(?![A-Za-z0-9_/-])[가-힣]{0,4}")
+_BARE = re.compile(r"(?<![\w./-])[A-Z][\w-]{2,}(?![\w/-]|\.\w)", re.ASCII)
+"""What may be the name of a file without an ending: NEWS, Makefile."""
 _MOST = 8
 
 
@@ -176,6 +178,12 @@ def named_in(db: sqlite3.Connection, question: str) -> tuple[tuple[int, ...], st
         if rows:
             found.update(dict.fromkeys(row[0] for row in rows))
             rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
+    for match in _BARE.finditer(rest) if len(found) < _MOST else ():
+        same = (match[0], f"%/{match[0]}", f"*{match[0]}", _MOST)
+        named = "SELECT id FROM files WHERE reason = '' AND (path = ? OR path LIKE ?) AND path GLOB ? LIMIT ?"
+        if rows := db.execute(named, same).fetchall():
+            found.update(dict.fromkeys(row[0] for row in rows))
+            rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
     return tuple(found), rest
 
 

@@ -26,7 +26,8 @@ _ASKING = (_WORDS.files, _WORDS.mentions, _WORDS.programs, HOW_MANY, _WORDS.list
 _LONGEST_NAME, _SHORTEST_NAME = 8, 4
 """Words of a folder's path at most, and letters of its name at least, unless it is called a folder."""
 _SOUNDS_SO = 65
-_SEVERAL = 2
+_SEVERAL, _MOSTLY = 2, 2
+"""Files that are several, and how many times as many words name files as don't, where most do."""
 _SAYS, _LITTLE = 0.3, 0.12
 """How much a word says at least that is more than to ask, and where nothing names the files: "what files do I need"."""
 
@@ -44,6 +45,7 @@ class Listing:
         word: what stands in them; empty for anything.
         about: it is what they are about, not only what they mention.
         lines: the lines that have the word are wanted, rather than files.
+        times: how often the word stands there is wanted.
     """
 
     folder: str = ""
@@ -54,6 +56,7 @@ class Listing:
     word: str = ""
     about: bool = False
     lines: bool = False
+    times: bool = False
 
     @property
     def place(self) -> str:
@@ -83,6 +86,7 @@ class Listed:
         directly: how many of the files are in the folder itself, and not in one below it.
         entries: of which kind the entries of a document are that were counted; empty where it was something else.
         when: of which year, or year and month, they are.
+        times: how often the word stands there; 0 where that isn't asked for.
     """
 
     place: str
@@ -93,12 +97,14 @@ class Listed:
     directly: int = 0
     entries: str = ""
     when: str = ""
+    times: int = 0
 
 
 def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     """Return which files a question wants counted or listed; None for other questions."""
     question = normalise(question)
-    if not (HOW_MANY.search(question) or _WORDS.lists.search(question)):
+    times = _WORDS.times.search(question) is not None
+    if not (times or HOW_MANY.search(question) or _WORDS.lists.search(question)):
         return None
     paths = paths_of(db)
     titled, begins = _WORDS.titles.search(question), _WORDS.begins.search(question)
@@ -113,23 +119,32 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     if files and glob:
         below, _, name = glob[0].rpartition("/")
         return Listing(below or folder, name=name if "*" in name else f"*{name}")
-    if literal := _WORDS.literal.search(question):
-        word = literal[1] or literal[0]
-    elif code := _WORDS.name_of_code.search(question):
-        word = code[1] or code[2]
-    elif files and (mention := _WORDS.mentions.search(question)):
+    word = _word(question)
+    if not word and files and (mention := _WORDS.mentions.search(question)):
         in_folder, anywhere = _telling(rest), _telling(said)
         word = max(in_folder or anywhere, key=lambda name: anywhere[name], default="")
         about = _WORDS.about.fullmatch(mention[0]) is not None
         return Listing(folder if in_folder else "", kinds=kinds, word=word, about=about) if word else None
-    else:
+    if not word:
         return _placed(question, paths, Listing(folder, kinds=kinds), _telling(rest)) if files else None
     of_lines = files is None or not (HOW_MANY.search(question) or _WORDS.mentions.search(question))
-    listing = Listing(folder, kinds=kinds, word=word, lines=of_lines)
+    listing = Listing(folder, kinds=kinds, word=word, lines=of_lines or times, times=times)
     # A word of the question that is a folder's name, too, may mean something else; a path can't.
     path = "/" in folder and folder in question
     meant = path or not folder or lines_of(db, listing, ())
     return listing if meant else replace(listing, folder="")
+
+
+def _word(question: str) -> str:
+    """Return the word that a question counts or lists where it stands as it is written; empty for none."""
+    if literal := _WORDS.literal.search(question):
+        return literal[0]
+    quoted = _WORDS.quoted.search(question)
+    word = quoted[quoted.lastindex or 0] if quoted else ""
+    if word and _WORDS.occurs.search(question.replace(word, " ")):
+        return word
+    code = _WORDS.name_of_code.search(question)
+    return (code[1] or code[2]) if code else ""
 
 
 def _telling(text: str) -> dict[str, float]:
@@ -142,9 +157,12 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
     said = [word for word, says in words.items() if says >= _SAYS or word[0].isdigit()]
     within = [path for path in paths if listing.takes(path)]
     parts = tuple(word for word in said if any(_names(word, path) for path in within))
-    # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone.
+    # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone, or
+    # most of the words name them.
     one_kind = bool(listing.folder) and HOW_MANY.search(question) and len({_ending(path) for path in within}) == 1
-    strange = any(word.isascii() for word in said if word not in parts) or (said and not parts)
+    others = [word for word in said if word not in parts]
+    mostly = len(parts) + bool(listing.folder) >= _MOSTLY * len(others)
+    strange = (any(map(str.isascii, others)) and not mostly) or (said and not parts)
     if strange and not one_kind:
         return None
     named = bool(parts or listing.kinds or listing.folder)
@@ -254,10 +272,15 @@ def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str]]:
         yield path, line, title
 
 
-def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:
-    """Yield the lines that have a word; in capitals only as it is written."""
+def wanted(word: str) -> re.Pattern[str]:
+    """Return what finds a word in a line; in capitals only as it is written."""
     how, end = (0, r"(?!\w)") if word.isupper() else (re.IGNORECASE, "")
-    wanted = re.compile(rf"(?<!\w){re.escape(word)}{end}", how)
+    return re.compile(rf"(?<!\w){re.escape(word)}{end}", how)
+
+
+def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:
+    """Yield the lines that have a word."""
+    found = wanted(word)
     rows = db.execute(
         "SELECT path, heading, parts FROM words JOIN windows ON windows.id = words.rowid"
         " JOIN files ON files.id = windows.file"
@@ -267,9 +290,9 @@ def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iter
     for path, heading, parts in rows:
         seen = False
         for number, line in (line for block in json.loads(parts) for line in lines_in(block)):
-            if wanted.search(line):
+            if found.search(line):
                 seen = True
                 yield path, number, line.strip()
-        if not seen and (wanted.search(heading) or wanted.search(path)):
+        if not seen and (found.search(heading) or found.search(path)):
             first, _, text = json.loads(parts)[0]
             yield path, first, text.split("\n")[0].strip()

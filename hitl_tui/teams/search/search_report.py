@@ -63,6 +63,7 @@ _ENGLISH = {
     "class_definitions": "{count:,} classes",
     "item": "{count:,} item",
     "items": "{count:,} items",
+    "often": "{times:,} times, on {lines}",
     "line": "{count:,} line",
     "lines": "{count:,} lines",
     "passage": "{count:,} passage",
@@ -116,6 +117,7 @@ _KOREAN = {
     "class_definitions": "클래스 {count:,}개",
     "item": "항목 {count:,}개",
     "items": "항목 {count:,}개",
+    "often": "{lines}에 {times:,}번",
     "line": "{count:,}줄",
     "lines": "{count:,}줄",
     "passage": "구절 {count:,}개",
@@ -352,13 +354,14 @@ def _counted(words: Mapping[str, str], listed: Listed) -> str:
     if listed.entries:
         entries, when = _count(words, listed.lines, listed.entries), f" ({listed.when})" if listed.when else ""
         return words["entries"].format(entries=entries, place=listed.place, when=when)
+    lines = _count(words, listed.lines, "line")
     kind = "counted" if listed.word else "titled" if listed.title else "placed"
     return words[kind].format(
         word=listed.word,
         title=listed.title,
         place=listed.place,
         where=f" (`{listed.place}`)" if listed.place else "",
-        lines=_count(words, listed.lines, "line"),
+        lines=words["often"].format(times=listed.times, lines=lines) if listed.times else lines,
         files=_count(words, listed.files, "file"),
         directly=words["directly"].format(files=f"{listed.directly:,}") if 0 < listed.directly < listed.files else "",
     )
