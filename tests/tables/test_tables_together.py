@@ -244,3 +244,29 @@ def test_a_further_question_for_another_year_is_asked_of_the_file_of_that_year(
     assert answer.result is not None and answer.result.rows[0][0] == expected
     assert answer.mapped is not None and answer.mapped.query.source == "hours_2023.csv"
     assert continues(further, [first], tmp_path)
+
+
+OFFICE = {
+    "경비": "날짜,항목,금액\n" + "".join(f"2025-0{n}-03,교통,{n}000\n" for n in range(1, 9)),
+    "invoices": "no,issued,amt,vat\n" + "".join(f"R{n},2025-0{n}-20,{n}00000,{n}0000\n" for n in range(1, 6)),
+    "rates": "emp,yr,hr_rate\n" + "".join(f"E{n},{yr},{n}0000\n" for yr in (2024, 2025) for n in range(5, 10)),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "expected", "table"),
+    [
+        ("average expense in 2025", "**4,500**", "경비"),
+        ("what were our total expenses?", "**36,000**", "경비"),
+        ("2025년 청구 금액 합계는?", "**1,500,000**", "invoices"),
+        ("how much did we invoice in 2025?", "**1,500,000**", "invoices"),
+        ("2025년 부가세 합계는?", "**150,000**", "invoices"),
+        ("2025년 평균 시급은 얼마야?", "**70,000**", "rates"),
+    ],
+)
+def test_a_table_or_column_is_called_in_the_other_language(
+    tmp_path: Path, question: str, expected: str, table: str
+) -> None:
+    answer = asked(tmp_path, question, **OFFICE)
+    assert expected in brief(answer, "en").answer
+    assert answer.mapped is not None and answer.mapped.table.stem == table
