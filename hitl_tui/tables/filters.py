@@ -96,7 +96,8 @@ class Filters:
         """Return how well a column fits a value: named beside it, with other values of it, not one row of many."""
         near = range(max(0, link.first - 2), min(len(self.q.tokens), link.last + 3))
         beside = max((self.q.links.columns[n].get(link.column, 0.0) for n in near), default=0.0)
-        beside = 1.0 if self._leads_to(link) else beside
+        team = any(form.endswith(link.column) for form in self.q.tokens[link.last].forms)  # `번역팀` by `팀`
+        beside = 1.0 if team or self._leads_to(link) else beside
         if any(link.column in self.q.links.columns[n] for n in self.q.counted_nouns):
             beside = -1.0  # "how many counties in Ohio" are no counties called so
         shared = sum(one.column == link.column for one in self.q.links.values) > 1
@@ -130,6 +131,8 @@ class Filters:
         names = {name for name, likely in self.q.links.columns[n].items() if likely >= NAMED}
         if any(name != link.column and self.q.said[name].coverage >= 1.8 for name in names):
             return True
+        if self.q.superlative and any(self.q.column(name).kind == "number" for name in names - {link.column}):
+            return True  # "the cheapest grill" by what grills cost
         spoken = {key_of(form) for form in self.q.tokens[n].forms}
         other = names - {link.column} or self.q.links.named.get(n, 0) >= CALLED
         if other and not spoken & {key_of(value) for value in link.values}:
@@ -150,7 +153,8 @@ class Filters:
     def negated(self, one: Filter) -> Filter:
         at = self.q.text.find(one.said.split()[0])
         denied = {"is": "not", "item": "no_item"}.get(one.op, one.op)
-        for start, end in self.q.comparisons.get("not", ()):
+        lacking = self.q.operations.get("empty", ()) if one.op == "is" and self.q.flag(one.column) else ()
+        for start, end in (*self.q.comparisons.get("not", ()), *lacking):
             if 0 <= at - end <= 5 or 0 <= start - (at + len(one.said)) <= 3:
                 return replace(one, op=denied)
         if one.op == "is" and any(start < at < end for start, end in self.q.operations.get("negation", ())):
@@ -175,7 +179,12 @@ class Filters:
         if len(made) > 1:
             made = _months_together(made)
         for n, token in enumerate(self.q.tokens):
-            if n in used or n in skipped or (value := self.q.ordinals.get(n, _number(token))) is None:
+            if (
+                n in used
+                or n in skipped
+                or self._is_limit(token)
+                or (value := self.q.ordinals.get(n, _number(token))) is None
+            ):
                 continue
             hit = self._number_filter(n, value, used | skipped, measure)
             if hit is not None:
@@ -183,6 +192,12 @@ class Filters:
                 used |= hit[1]
         unique = {(one.column, one.op, one.values): one for one in made}
         return list(unique.values()), frozenset(used)
+
+    def _is_limit(self, token: Token) -> bool:
+        """Whether a number says how many of the first or last are asked for: `상위 3개`, "top 3"."""
+        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        before = self.q.text[: token.start].rstrip()
+        return any(end == len(before) for _, end in spans)
 
     @cached_property
     def _calendar(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, QuestionInTable, Reading
 from hitl_tui.tables.words import (
+    BLANK,
     key_of,
     lexicon,
     likeness,
@@ -67,7 +68,8 @@ class Groups:
                 likely < named for name, likely in self.q.links.columns[n].items() if name in figures
             )
 
-        return any(map(is_called, beside))
+        blanked = any(self.q.text[end : end + 2].strip(" ") == BLANK for _, end in spans)  # the table's own name
+        return blanked or any(map(is_called, beside))
 
     @cached_property
     def _led(self) -> frozenset[str]:
@@ -138,7 +140,7 @@ class Groups:
         for n, token in enumerate(self.q.tokens):
             called = label is not None and bool(set(words_of(label.name)) & NAMES)
             if label and called and n in self.q.links.named and not self.q.links.columns[n] and self.q.is_asked_for(n):
-                made.setdefault(label.name, 0.0)  # "which pizza" in a table of pizzas
+                made.setdefault(label.name, -0.4 * (self.q.links.named[n] >= CALLED))  # "which pizza" of pizzas.csv
             time = self.q.time_column()
             if time and time.name != measure and (WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
                 made.setdefault(time.name, 0.0)
@@ -187,7 +189,8 @@ class Groups:
             if not figure or figure == entity:
                 continue
             led = self._led if not measure or self.q.said[measure].tokens <= self.q.operators else frozenset()
-            assumes = unsaid + 0.4 * bool(default) + 0.8 * bool(led and figure not in led)
+            paid = bool(default) and self._most_rows and self.q.in_money(default)  # most projects, no money
+            assumes = unsaid + 0.4 * bool(default) + 0.5 * paid + 0.8 * bool(led and figure not in led)
             ends = () if entity else self._ends
             assumes += 0.4 * self._is_other_end(figure) - 0.3 * bool(ends)
             shown = [*(ends or (entity or (label.name if label else ""),)), figure]
@@ -382,7 +385,9 @@ class Groups:
                     continue
                 if not korean and self._in_a_name(self.q.text[start : token.end]):  # "per hour" of a `price_per_hour`
                     continue
-                likely_of, spoken = self.q.links.columns[n], {key_of(form) for form in token.forms}
+                while not korean and self._goes_on(n):  # "by project type" is by type
+                    n += 1
+                likely_of, spoken = self.q.links.columns[n], {key_of(form) for form in self.q.tokens[n].forms}
                 very = {name: likely for name, likely in likely_of.items() if key_of(name) in spoken}
                 best = min(LIKELY, max(likely_of.values(), default=LIKELY))
                 for name, likely in (very or likely_of).items():
@@ -395,6 +400,12 @@ class Groups:
                     or (time.years and not {"연도", "년도", "해", "연", "year"}.isdisjoint(token.forms))
                 ):
                     yield time.name, n
+
+    def _goes_on(self, n: int) -> bool:
+        """Whether the next word is the very name of a column that this one only says more of."""
+        if n + 1 == len(self.q.tokens) or self.q.tokens[n + 1].start - self.q.tokens[n].end != 1:
+            return False
+        return 1.0 in self.q.links.columns[n + 1].values() and self.q.tokens[n].kind == "word"
 
     def _in_a_name(self, said: str) -> bool:
         """Whether words stand, as they are, behind others in the name of a column."""

@@ -38,7 +38,7 @@ _RARE = 0.7
 _SEASON = re.compile(r"\d{4}\W\d\d")
 _EACH = re.compile("(?:별로?|마다)[는은의]?$")
 _TOPIC = re.compile("[은는을를]$")
-_MAY_MEAN, _SECOND, _CLEARLY = 0.15, 0.5, 0.4
+_MAY_MEAN, _SECOND, CLEARLY = 0.15, 0.5, 0.4
 """How likely a word has to mean something to stand for it, beside what is likelier, and to stand for it clearly."""
 _FAR_APART, _NEAR_BY = 0.35, 0.3
 """From where on a word is near to a name, and how much nearer it is about that."""
@@ -217,7 +217,7 @@ def links(
             meant[n] = [one for one in meant.get(n, ()) if one.name.kind == "value"]
         if n in taken:  # what something is asked for each of may be a column, no value
             meant[n] = [one for one in meant.get(n, ()) if one.name.kind in ("column", "part")]
-        elif max((one.likely for one in meant.get(n, ())), default=0.0) < _CLEARLY:
+        elif max((one.likely for one in meant.get(n, ())), default=0.0) < CLEARLY:
             _guess(token, n, index, made)
         if n not in made.guessed and n not in made.named:
             _mean(token, n, made, meant.get(n, ()), named=named)
@@ -378,7 +378,8 @@ def _exactly(
 
 
 def _function_word(token: Token) -> bool:
-    return token.filler and not token.text.isupper()
+    known = token.text.isascii() or len(token.text) < 2 or token.text in lexicon().filler
+    return token.filler and known and not token.text.isupper()  # `회의` is no `회`
 
 
 def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueLink]:
@@ -445,9 +446,9 @@ def _mean(token: Token, n: int, made: Links, meant: Sequence[Meaning], *, named:
             made.values.append(ValueLink(n, n, name.column, (name.text,), True))
             made.guessed[n] = name.text
         else:
-            made.columns[n][name.column] = _MEANT if one.likely >= _CLEARLY else _MEANT_LOOSELY
+            made.columns[n][name.column] = _MEANT if one.likely >= CLEARLY else _MEANT_LOOSELY
             made.guessed.setdefault(n, name.column)
-            if best < _CLEARLY or name.text.isascii() == token.text.isascii():
+            if best < CLEARLY or name.text.isascii() == token.text.isascii():
                 made.meant.add(n)  # a word of the same language would be the column's own
 
 
@@ -520,7 +521,7 @@ def _is_skeleton(short: str, word: str) -> bool:
 def label_of(table: Table) -> Column | None:
     """Return the column that says what a row is: the text with most different values, a name before others."""
     texts = [c for c in table.columns if c.kind == "text" and c.filled]
-    named = [c for c in texts if set(words_of(c.name)) & NAMES and c.distinct > 1]
+    named = [c for c in texts if set(words_of(c.name)) & NAMES and "id" not in words_of(c.name) and c.distinct > 1]
     texts = [c for c in texts if c.values]  # of too many, only what is called a name is one
     wide = [c for c in texts if c.distinct >= 0.9 * c.filled and c.filled >= 0.8 * table.rows]
     first = named or wide or texts

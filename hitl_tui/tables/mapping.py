@@ -16,7 +16,7 @@ from hitl_tui.tables.filters import CHOICES, PARTS_OF_DAYS, Filters
 from hitl_tui.tables.groups import PLACE, WHEN, Groups
 from hitl_tui.tables.links import CALLED, label_of
 from hitl_tui.tables.measures import Measures
-from hitl_tui.tables.profile import Table
+from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
 from hitl_tui.tables.question_in_table import IDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
@@ -43,6 +43,10 @@ _LISTED = re.compile(
 """Asks for rows."""
 _OVERALL = re.compile(r"전체|\boverall\b|\b(?:of|for|across|over) (?:all|every)\b", re.I)
 """Drops what narrowed the question before."""
+
+
+_HAVING = re.compile(r"\b(?:have|has|had|having|with)\b|있는|가진|있어", re.I)
+"""Asks how many have something."""
 
 
 class Reader:
@@ -87,8 +91,9 @@ class Reader:
                 if self.q.over and (figure := measure or self.measures.default_measure()):
                     yield self._beyond(filters, used, figure)
                     continue
+                twice = 0.3 * bool(mine and self.q.said[measure].tokens <= tokens_of_values)
                 for reading in self._shapes(filters, used, measure):
-                    yield replace(reading, assumes=reading.assumes - fit)
+                    yield replace(reading, assumes=reading.assumes - fit + twice)
 
     def _like(self, measure: str) -> frozenset[int]:
         """Return the tokens that name a column, or another one that differs from it in a number alone."""
@@ -154,6 +159,8 @@ class Reader:
 
     def _empties(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield how many rows have nothing in a column that is named, and who they are: "who hasn't paid"."""
+        if any(one.op == "not" and self.q.flag(one.column) for one in base.filters) and not self.q.has("negation"):
+            return  # a column of O and X has no gaps
         denied = [end for _, end in self.q.operations.get("negation", ())]
         kept = tuple(one for one in base.filters if not (denied and self._has_whole(one)))
         apart = used - (self.q.named_by(base.filters) - self.q.named_by(kept))
@@ -162,6 +169,8 @@ class Reader:
         people = next((name for n in self.q.persons for name in self.q.links.columns[n]), label.name if label else "")
         for name in self.q.columns(("text", "number", "date"), apart, taken, LOOSE)[: 2 * CHOICES]:
             column = self.q.column(name)
+            if column.kind == "text" and column.filled == self.q.table.rows and self.q.flag(name):
+                continue
             words = [self.q.tokens[n] for n in self.q.said[name].tokens]
             beside = any(t.start - 12 <= end <= t.end for t in words for end in denied)
             zero = column.kind == "number" and column.low == 0
@@ -381,8 +390,7 @@ class Reader:
             if (flag := self.q.flag(name)) and self.q.said[name].tokens - self.q.links.guessed.keys():
                 flag = self.filters.negated(replace(flag, said=self.q.tokens[min(self.q.said[name].tokens)].text))
                 yield self.q.reading(replace(base, aggregate="count", filters=(*filters, flag)), used, "count")
-            elif column.filled < self.q.table.rows and not filters and self._named_in_words(name):
-                full = Filter(name, "full", (), name)
+            elif not filters and self._named_in_words(name) and (full := self._having(column)):
                 yield self.q.reading(replace(base, aggregate="count", filters=(full,)), used, "count")
             if (
                 not flag
@@ -394,6 +402,12 @@ class Reader:
                 unclear -= 0.4 * bool(self.q.said[name].tokens & self.q.counted_nouns)
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self.q.reading(query, used, "count", "distinct", assumes=unclear)
+
+    def _having(self, column: Column) -> Filter | None:
+        """Return which rows have something in a column, where some haven't: an area of 0 is that of no pool."""
+        if column.kind == "number" and column.low == 0 < column.high and _HAVING.search(self.q.text):
+            return Filter(column.name, "gt", (0.0,), column.name)
+        return Filter(column.name, "full", (), column.name) if column.filled < self.q.table.rows else None
 
     def _named_in_words(self, name: str) -> bool:
         """Whether a question has the name of a column, not only a number that is in it: `1호점` names no MarkDown1."""
@@ -453,7 +467,8 @@ class Reader:
         for values, tokens_of_values, fit in self.filters.value_readings():
             measures = self.q.columns(("number",), tokens_of_values, {one.column for one in values}, LOOSE)
             measures = [n for n in measures if self.q.said[n].tokens - tokens_of_values]  # "and Asda?" is no `asda_gap`
-            measures = [name for name in measures if not self.q.table.numbers_rows(name)][:CHOICES]
+            measures = [name for name in measures if not self.q.table.numbers_rows(name)]
+            measures = [name for name in measures if not self.measures.only_sold(name)][:CHOICES]
             for measure in (*measures, ""):
                 numbers, tokens_of_numbers = self.filters.number_filters(tokens_of_values, measure or before.measure)
                 added = tuple(values + numbers)

@@ -10,7 +10,7 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.links import CALLED
 from hitl_tui.tables.profile import UNITS_OF_TIME
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.tables.question_in_table import LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, QuestionInTable
+from hitl_tui.tables.question_in_table import DAYS, LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, QuestionInTable
 from hitl_tui.tables.words import (
     key_of,
     lexicon,
@@ -24,7 +24,10 @@ _ALIKE = 0.3
 """From where on what is counted is near to what a table is of."""
 _ANY_FIGURE = frozenset(("value", "values", "obsvalue", "figure", "값", "수치"))
 """What the only figure of a table is called that holds figures of several kinds."""
+_HOW_MANY_DAYS = re.compile(r"며칠|몇\s?일|\bhow many days\b", re.I)
 MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
+_PARTS = frozenset(("mo", "month", "yr", "year"))
+"""Words of columns that hold a part of a day: no month is summed."""
 _COUNTED_IN = frozenset(
     ("명", "개", "건", "대", "곳", "채", "마리", "권", "회", "가구", "세대", "persons", "people", "count")
 )
@@ -61,7 +64,7 @@ class Measures:
     @cached_property
     def meant_measure(self) -> str:
         """The column of figures that the whole question is nearest to in meaning, if one is clearly so."""
-        names = {" ".join(words_of(c.name)): c.name for c in self.q.figures()}
+        names = {" ".join(words_of(c.name)): c.name for c in self.q.figures() if c.name not in self.q.left_out}
         called = " ".join(words_of(self.q.table.stem))
         if len(names) < 2:
             return ""
@@ -73,6 +76,9 @@ class Measures:
     def quantity(self) -> str:
         """Return the one column that says how many of something a row is about, where that many are asked for."""
         spans = self.q.operations.get("count", ())
+        days = [c.name for c in self.q.figures() if DAYS.search(c.name)] if self.asks_for_days else ()
+        if len(days) == 1:
+            return days[0]
         if self._count and (spans or self.q.superlative):
             return self._count
         asked = [self.q.text[a:b] + self.q.text[b : b + 20] for a, b in spans]
@@ -88,6 +94,11 @@ class Measures:
         columns = [c.name for c in self.q.figures() if alone or (self._is_quantity(c.name) and not rows)]
         return columns[0] if len(columns) == 1 and spans and not happened else ""
 
+    @cached_property
+    def asks_for_days(self) -> bool:
+        """Whether it asks how many days something was."""
+        return _HOW_MANY_DAYS.search(self.q.text) is not None
+
     @property
     def _rows_are_times(self) -> bool:
         """Whether each row is a month, or another time, of one figure: nobody counts these rows."""
@@ -98,6 +109,8 @@ class Measures:
     def _is_quantity(self, name: str) -> bool:
         """Whether a column says how many of something a row is about, not what each of them costs."""
         words = set(words_of(name))
+        if words & _PARTS:
+            return False
         rest = words_of(name)[1:] if NUMBER_OF.match(name) else ()
         spoken = [form for token in self.q.tokens if token.kind == "word" for form in token.forms]
         if any(likeness(form, word) >= LIKELY for word in rest for form in (*words_of(self.q.table.stem), *spoken)):
@@ -105,11 +118,15 @@ class Measures:
         costs = lexicon().each_of | lexicon().money | lexicon().alike["price"]
         return bool(words & lexicon().quantities) and not words & costs - {"unit"}
 
+    def _is_price(self, name: str) -> bool:
+        return self.q.in_money(name) or not lexicon().alike["price"].isdisjoint(words_of(name))
+
     def only_sold(self, name: str) -> bool:
         """Whether only words that something was sold ask for a price: the most sold isn't the dearest."""
         sold = lexicon().alike["sold"]
         told = all(sold.intersection(self.q.tokens[n].forms) for n in self.q.said[name].tokens)
-        return self.q.superlative and told and not self.additive(name) and not self._is_quantity(name)
+        each = not self.additive(name) or self._is_price(name)
+        return self.q.superlative and told and each and not self._is_quantity(name)
 
     def additive(self, name: str) -> bool:
         """Whether values of a column may be summed up."""
@@ -117,6 +134,8 @@ class Measures:
             return pair.kind != "short"
         known, known_counts = lexicon().additive, lexicon().counts
         words = set(words_of(name))
+        if words & _PARTS:
+            return False
         each = words & lexicon().each_of
         if not each and (self.q.column(name).money or (len(words) > 1 and words & lexicon().money)):
             return True
@@ -135,6 +154,10 @@ class Measures:
         called = whole and name in self.q.said and self.q.said[name].likely >= NAMED
         counts = called and not (self.q.is_key(name) or words & (RATES | lexicon().each_of))
         summed = self.q.has("sum") or counts or self.additive(name) or self.counted(name)
+        summed = summed or (self.asks_for_days and DAYS.search(name) is not None)
+        said = self.q.has("sum", "how_much") or name == self.quantity()
+        if self._is_price(name) and not said and (self.q.korean or not self.counted(name)):
+            return False  # "how many houses" asks for no amount
         return summed and not self.q.is_time(name)
 
     def _counts_things(self, name: str) -> bool:

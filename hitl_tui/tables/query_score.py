@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import log
 
 from hitl_tui.tables.groups import Groups
-from hitl_tui.tables.links import CALLED, label_of
+from hitl_tui.tables.links import CALLED, CLEARLY, label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
@@ -110,8 +110,7 @@ class Mapped:
         """Whether the query has what the question says."""
         clear = not self.named and self.score >= CLEAR and self.share >= EXPLAINED - 0.04
         numbers = any(re.search(r"\d", word) for word in self.unknown)
-        worked = self.query.aggregate in ("sum", "average", "distinct") or (self.query.aggregate and not self.named)
-        limits = self.strange >= _LIMITS and (numbers or worked)
+        limits = self.strange >= _LIMITS and (numbers or bool(self.query.aggregate))
         limits = limits or (self.strange >= _STRANGE and not self.named)
         ignored = self.undone.intersection(("top", "bottom", "most_common"))
         return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
@@ -140,7 +139,7 @@ class Rating:
         assumed = [n for n in left_out if n not in unknown and self._is_place_elsewhere(n)]
         weights = {n: gain for n, gain in explained.items() if gain is not None}
         weights |= {n: -loss for n, loss in left_out.items()}
-        undone = self.asked - reading.done - ({"negation"} if _tells_none(query) else set())
+        undone = self.asked - reading.done - ({"negation", "empty"} if _tells_none(query) else set())
         gained = sum(gain for gain in weights.values() if gain > 0)
         left = 0.8 * len(undone) + 0.6 * len(undone.intersection(WORKED)) + sum(left_out.values())
         missing = reading.missing or self._missing(reading, undone, bool(unknown))
@@ -158,8 +157,8 @@ class Rating:
             tuple(tokens[n].text.strip() for n in unknown), missing,
             tuple((tokens[n].text, word) for n, word in self._read_as(reading)), own, weights,
             tuple(tokens[n].text for n in assumed), bool(self.q.operations), self.q.named, reading.assumes,
-            max((rare for _, rare in unknown.values()), default=0.0), undone, query.shape == "rows" and asks,
-            reading.beside, exact, called - exact,
+            max((*(rare for _, rare in unknown.values()), *self._hardly_meant(used)), default=0.0), undone,
+            query.shape == "rows" and asks, reading.beside, exact, called - exact,
         )  # fmt: skip
 
     @cached_property
@@ -217,12 +216,20 @@ class Rating:
         token = self.q.tokens[n]
         says, rare = weight(token, self.q.text), rarity(token)
         counted = n in self.q.counted_nouns and not self.q.korean  # "how many patients" says what rows are
+        counted = counted and not token.text[0].isupper()  # but Zika cases are not all cases
         narrowed = query.filters or query.order  # of all rows, it may be what would limit them
         if narrowed and not counted and not token.text[0].isupper():
             apart = 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
             says, rare = says * apart, rare * (1 if is_verb(token, self.q.text) else apart)
         asked = self.q.is_asked_for(n) and bool(query.order) and self._tells(query)
         return says * (0.5 if counted or asked else 1), 0.0 if counted and self._is_said(query.measure) else rare
+
+    def _hardly_meant(self, used: frozenset[int]) -> Iterator[float]:
+        """Yield how rare the words are that only may mean the table: what they would limit all its rows to is lost."""
+        for n, likely in self.q.links.likely.items():
+            only_table = n in self.q.links.named and not self.q.links.columns[n] and n not in self.q.links.guessed
+            if only_table and likely < CLEARLY and n not in used:
+                yield rarity(self.q.tokens[n])
 
     def _is_place_elsewhere(self, n: int) -> bool:
         """Whether a word is a place, of a table that says of no row where it is."""
@@ -236,10 +243,22 @@ class Rating:
         listed = query.shape == "rows" and not query.order and undone.intersection(AGGREGATES)
         several = query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
         open_ = (
-            (reading.whole and unknown) or self._asks_twice or listed or several or self._uncompared(query)
-            or undone & _COMPARING or self._undecided(query) or self._only_meant(query)
+            (unknown and (reading.whole or self._days_as_rows(query))) or self._asks_twice or listed or several
+            or self._uncompared(query) or undone & _COMPARING or self._undecided(query)
+            or self._only_meant(query) or self._counts_others(query)
         )  # fmt: skip
         return "measure" if open_ else ""
+
+    def _days_as_rows(self, query: TableQuery) -> bool:
+        """Whether days are asked for, and rows are counted."""
+        return self.measures.asks_for_days and (query.aggregate, query.measure) == ("count", "")
+
+    def _counts_others(self, query: TableQuery) -> bool:
+        """Whether a column holds how many of one thing there are, and how many of another are asked for."""
+        if self.q.korean or query.measure not in self.q.said or not NUMBER_OF.match(query.measure):
+            return False
+        mine = self.q.said[query.measure].tokens - self.q.links.guessed.keys()
+        return bool(self.q.counted_nouns) and mine.isdisjoint(self.q.counted_nouns)
 
     def _read_as(self, reading: Reading) -> list[tuple[int, str]]:
         """Return the words that stand for what is spelt, or means, nearly so."""
@@ -314,7 +333,7 @@ class Rating:
         others = [
             one.tokens
             for name, one in self.q.said.items()
-            if name in names - query.names and not self.q.is_paired(name)
+            if name in names - query.names - self.q.left_out and not self.q.is_paired(name)
         ]
         both = mine.tokens.union(*(self.q.said[n].tokens for n in query.names & {query.other} & self.q.said.keys()))
         if any(one & both and one - both and both - one for one in others):
@@ -324,7 +343,7 @@ class Rating:
         return any(
             (one.tokens, one.likely) == (mine.tokens, mine.likely) and abs(one.coverage - mine.coverage) < 0.05
             for name, one in self.q.said.items()
-            if name not in (query.measure, query.other, *self.q.paired)
+            if name not in (query.measure, query.other, *self.q.paired, *self.q.left_out)
             and not (self.q.has("count") and self.q.is_rate(name))
             and name in names
             and self.q.in_money(name) == self.q.in_money(query.measure)
@@ -337,7 +356,7 @@ class Rating:
         if mine is None or not mine.tokens <= self.q.links.guessed.keys():
             return False
         return any(
-            one.name != measure and self.q.said[one.name].likely == 1
+            one.name != measure and self.q.said[one.name].likely >= NAMED
             for one in self.q.figures()
             if one.name in self.q.said
         )

@@ -47,7 +47,7 @@ TABLE_NOUN = re.compile(
     r"\s?\S{0,12}\s?(?:표|목록|엑셀|파일|시트|데이터|자료|csv|tsv|list|table|file|data|spreadsheet|sheet|workbook|excel|parquet)",
     re.I,
 )
-_DAYS = re.compile(r"일수|기간|days?(?![a-z])", re.I)
+DAYS = re.compile(r"일수|기간|days?(?![a-z])", re.I)
 _DAY_AFTER = re.compile(r"일(?!\s?(?:간|동안|이상|이하|이내|째|치|분))")
 _WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
 _AMONG = re.compile(r"(?:\([^)]*\))?\s?(?:중(?:에서?)?|가운데)(?=\s)")
@@ -70,6 +70,7 @@ _BESIDE = 3
 """Letters from a word to the name of a file that it describes."""
 _FEW_KINDS = 31
 """Different numbers of a column at most that an ordinal is one of."""
+_OF_THE = re.compile(r"(?: of (?:the|our|my|these|those|all(?: the)?)(?= ))?", re.I)
 _CODE = re.compile("번호|코드")
 _CODES = frozenset(("id", "uuid", "code", "fips", "zip", "zipcode"))
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
@@ -116,7 +117,7 @@ class QuestionInTable:
         if (time := next((c for c in table.columns if c.years), None)) and 100 <= time.low < 1000:
             self.tokens = [replace(t, kind="year") if _may_be_year(t, time) else t for t in self.tokens]
         month = [c for c in table.columns if c.kind == "date" and c.low == c.high and c.first_month == c.last_month]
-        if month and not any(_DAYS.search(c.name) for c in table.columns if c.kind == "number"):
+        if month and not any(DAYS.search(c.name) for c in table.columns if c.kind == "number"):
             self.tokens = [_day_of(t, month[0], self.text) for t in self.tokens]
         self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
         if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
@@ -279,7 +280,12 @@ class QuestionInTable:
                 beside = 0 <= start - token.end <= 3 if self.korean else 0 <= token.start - end <= 5
                 numbers = {name for name in self.links.columns[n] if self.column(name).kind == "number"}
                 if beside and numbers and not any(map(self.flag, numbers)):
-                    out |= numbers
+                    said = {
+                        name: sum(name in likely for likely in self.links.columns[max(0, n - 2) : n + 1])
+                        for name in numbers
+                    }
+                    most = max(said.values())  # not the percent score, but the score
+                    out |= {name for name in numbers if said[name] == most}
                     self.drop_operations([(token.start, token.end)])
         return frozenset(out)
 
@@ -451,7 +457,12 @@ class QuestionInTable:
         """Return the column of dates or years."""
         dated = [c for c in self.table.columns if c.kind == "date" and c.distinct > 1]
         dated += [c for c in self.table.columns if c.years]
-        return next((c for c in dated if c.name in self.said), next(iter(dated), None))
+        return max(dated, key=lambda c: (c.name in self.said, self._is_near(c.name)), default=None)
+
+    def _is_near(self, name: str) -> bool:
+        """Whether a word that is part of columns' names is like one of this column's: a sale is when it was sold."""
+        named = [token.forms for token, likely in zip(self.tokens, self.links.columns, strict=True) if likely]
+        return any(likeness(word, form) for word in words_of(name) for forms in named for form in forms)
 
     def is_date(self, name: str) -> bool:
         return self.column(name).kind == "date"
@@ -486,8 +497,12 @@ class QuestionInTable:
 
     def named_by(self, filters: Sequence[Filter]) -> frozenset[int]:
         """Return the tokens that name the columns of filters."""
-        every = [self.said[one.column].tokens for one in filters if one.column in self.said]
+        every = [self.said[one.column].tokens for one in filters if self._is_named(one.column)]
         return frozenset().union(*every)
+
+    def _is_named(self, name: str) -> bool:
+        """Whether words name a column, and no time only by what they may mean: an expense is no day of payment."""
+        return name in self.said and (self.said[name].likely >= LIKELY or not self.is_time(name))
 
     def reading(
         self,
@@ -498,7 +513,7 @@ class QuestionInTable:
         missing: str = "",
     ) -> Reading:
         """Return a reading that also explains the tokens that name its columns."""
-        spoken = [self.said[name].tokens for name in query.names if name in self.said]
+        spoken = [self.said[name].tokens for name in query.names if self._is_named(name)]
         spoken.append(self.kinds_of(query.measure))
         return Reading(query, used.union(*spoken), frozenset(done), assumes, missing)
 
@@ -546,7 +561,8 @@ class QuestionInTable:
         spans = self.operations.get("count", ())
         if self.korean:
             return frozenset(max((n for n, t in said if t.end <= start), default=-1) for start, _ in spans) - {-1}
-        nouns = {n for n, t in said if any(0 <= t.start - end <= 1 for _, end in spans)}
+        ends = [found.end() for _, end in spans if (found := _OF_THE.match(self.text, end))]
+        nouns = {n for n, t in said if any(0 <= t.start - end <= 1 for end in ends)}
         for n, token in said:  # of bike rentals, both are
             if n - 1 in nouns and n - 1 in self.links.named and token.start - self.tokens[n - 1].end == 1:
                 nouns.add(n)

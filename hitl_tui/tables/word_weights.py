@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from hitl_tui.meaning.frequencies import telling
+from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.tables.words import Token, ends_as_predicate, is_past, noun_of_verb
 
 PREDICATE = 0.25
@@ -44,7 +44,9 @@ def rarity(token: Token) -> float:
     if not _HANGUL.search(token.text):
         return max(0.9 * _is_name(token), min(telling(form, "en") for form in token.forms))
     rare = min(telling(form, "ko") for form in token.forms)
-    return rare if not ends_as_predicate(token.text) or noun_of_verb(token.text) else min(rare, _BEFORE_NOUN)
+    topic = token.text[-1] == "은" and len(token.text) > 2 and token.text[:-1] in frequencies("ko")  # `시급은`
+    noun = topic or noun_of_verb(token.text) or not ends_as_predicate(token.text)
+    return rare if noun else min(rare, _BEFORE_NOUN)
 
 
 def is_verb(token: Token, text: str) -> bool:
