@@ -189,7 +189,7 @@ class Groups:
             if not figure or figure == entity:
                 continue
             led = self._led if not measure or self.q.said[measure].tokens <= self.q.operators else frozenset()
-            paid = bool(default) and self._most_rows and self.q.in_money(default)  # most projects, no money
+            paid = bool(default) and amount and self._most_rows and self.q.in_money(default)  # most projects, no money
             assumes = unsaid + 0.4 * bool(default) + 0.5 * paid + 0.8 * bool(led and figure not in led)
             ends = () if entity else self._ends
             assumes += 0.4 * self._is_other_end(figure) - 0.3 * bool(ends)

@@ -57,6 +57,7 @@ LEAVE = "who,kind,start,일수\n" + "".join(
         ("2023년 점수 평균, 퍼센트 점수 말고 그냥 score로", {"scores": SCORES}, "**5**"),
         ("영수증 없는 비용은 몇 건이야?", {"비용": COSTS}, "**2**"),
         ("항목별 금액 상위 1개", {"비용": COSTS}, "교통: **20,000**"),
+        ("which month had the highest expenses?", {"expenses": COSTS}, "August: **8,000**"),
         ("Ada는 2025년에 병가를 며칠 썼어?", {"leave": LEAVE}, "**10**"),
     ],
 )
