@@ -203,10 +203,10 @@ class Measures:
 
     @cached_property
     def carried(self) -> str:
-        """The figure that rows carry which stand for several: how many they are, or what each of them is for."""
+        """The figure of rows that stand for several, or for amounts: how many they are, or what each is for."""
         only = [c.name for c in self.q.figures()]
         one = self._one_each or (len(only) == 1 and self._counts_things(only[0]))
-        figure = self._count or (self.default_measure() if one else "")
+        figure = self._count or (self.default_measure() if one or self.q.of_amounts else "")
         return figure if figure and self.additive(figure) else ""
 
     @cached_property

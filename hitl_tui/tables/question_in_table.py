@@ -54,7 +54,7 @@ _AMONG = re.compile(r"(?:\([^)]*\))?\s?(?:중(?:에서?)?|가운데)(?=\s)")
 _WHICH = re.compile(r"(?:which|what|어느|어떤|무슨)\s*$", re.I)
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
 _WHETHER_KO = re.compile(r"(?:나요|가요|까요|어|아|니|지|죠)\?+\s*$")
-_AMOUNT = re.compile(r"amount|sales|revenue|금액|매출", re.I)
+_AMOUNT = re.compile(r"amount|sales|revenue|expens|금액|매출|비용|지출", re.I)
 LASTING = re.compile(
     r"\b(?:minutes?|seconds?|hours?|how long)\b|몇\s?(?:분(?!이|의|인)|초|시간)|얼마나\s(?:걸|오래)", re.I
 )
@@ -607,6 +607,12 @@ class QuestionInTable:
 
     def in_money(self, name: str) -> bool:
         return is_money(self.column(name))
+
+    @cached_property
+    def of_amounts(self) -> bool:
+        """Whether it names the table by a word for amounts of money: expenses, sales."""
+        said = (form for n, likely in self.links.named.items() if likely >= CALLED for form in self.tokens[n].forms)
+        return any(_AMOUNT.search(" ".join(lexicon().alike.get(form, (form,)))) for form in said)
 
     @cached_property
     def whether(self) -> bool:

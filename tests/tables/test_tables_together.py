@@ -247,7 +247,7 @@ def test_a_further_question_for_another_year_is_asked_of_the_file_of_that_year(
 
 
 OFFICE = {
-    "경비": "날짜,항목,금액\n" + "".join(f"2025-0{n}-03,교통,{n}000\n" for n in range(1, 9)),
+    "경비": "날짜,항목,금액\n" + "".join(f"2025-0{n}-03,{'교통' if n == 8 else '식비'},{n}000\n" for n in range(1, 9)),
     "invoices": "no,issued,amt,vat\n" + "".join(f"R{n},2025-0{n}-20,{n}00000,{n}0000\n" for n in range(1, 6)),
     "rates": "emp,yr,hr_rate\n" + "".join(f"E{n},{yr},{n}0000\n" for yr in (2024, 2025) for n in range(5, 10)),
 }
@@ -258,6 +258,8 @@ OFFICE = {
     [
         ("average expense in 2025", "**4,500**", "경비"),
         ("what were our total expenses?", "**36,000**", "경비"),
+        ("what share of the expenses is 교통?", "**22.2%** (8000 / 36000", "경비"),
+        ("경비에서 교통이 차지하는 비율은?", "**22.2%** (8000 / 36000", "경비"),
         ("2025년 청구 금액 합계는?", "**1,500,000**", "invoices"),
         ("how much did we invoice in 2025?", "**1,500,000**", "invoices"),
         ("2025년 부가세 합계는?", "**150,000**", "invoices"),
