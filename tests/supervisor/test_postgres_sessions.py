@@ -289,6 +289,8 @@ async def test_who_stays_goes_on_when_the_server_is_back(
             async with asyncio.timeout(60):
                 while (await handler.handle_command("/todo approve")).to_dict().get("error"):
                     await asyncio.wait({watching}, timeout=0.5)
+                    if watching.done():  # who looks what changed opens it again, so somebody has to go on looking
+                        watching = asyncio.create_task(session.changed(seen := watching.result()))
                 while not seen.concluded:
                     seen = await watching
                     watching = asyncio.create_task(session.changed(seen))
