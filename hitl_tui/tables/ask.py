@@ -421,19 +421,19 @@ def run(answer: Answer) -> Answer:
         answer = replace(answer, mapped=mapped, versions=())
     with engine([file for one in tables for file in one.files]) as opened:
         for n, one in enumerate(tables):
-            opened.load(f"source{n}", one.file, one.sheet)
-        rows = (one.sql.replace(SOURCE, quote(f"source{n}")) for n, one in enumerate(tables))
+            opened.load(f"source/{n}", one.file, one.sheet)
+        rows = (one.sql.replace(SOURCE, quote(f"source/{n}")) for n, one in enumerate(tables))
         opened.ask(f"CREATE VIEW t AS {' UNION ALL BY NAME '.join(rows)}")
-        source = table.source(opened)
-        if total_row := _total_row(opened, query, table, source):
+        table.load_beside(opened)
+        if total_row := _total_row(opened, query, table):
             query = replace(query, filters=(*query.filters, total_row))
             answer = replace(answer, mapped=replace(mapped, query=query))
-        sql = query.sql(source)
+        sql = query.sql(table.source)
         result = opened.ask(sql)
         total = 0
         if query.shape == "rows" and not query.limit and len(result.rows) == MAX_ROWS:
             total = int(opened.ask(f"SELECT count(*) FROM ({sql.removesuffix(f' LIMIT {MAX_ROWS}')})").rows[0][0])
-        beside = opened.ask(mapped.beside.sql(source)) if mapped.beside else None
+        beside = opened.ask(mapped.beside.sql(table.source)) if mapped.beside else None
     if beside and [row[0] for row in beside.rows] == [row[0] for row in result.rows]:
         beside = None
     return replace(answer, result=result, sql=sql, total=total, beside=beside)
@@ -446,7 +446,7 @@ def _pattern(paths: Sequence[str]) -> str:
     return f"{first}*{last}"
 
 
-def _total_row(opened: Engine, query: TableQuery, table: Table, source: str) -> Filter | None:
+def _total_row(opened: Engine, query: TableQuery, table: Table) -> Filter | None:
     """Return the rows of the value, if there is one, that has as much as all others of its column in almost each year.
 
     A sum is of these alone; where it is made for each value of the column, of all others.
@@ -459,17 +459,16 @@ def _total_row(opened: Engine, query: TableQuery, table: Table, source: str) -> 
     for column in table.columns:
         if column.kind != "text" or column.distinct < _TOTAL_OF or column.name in fixed or not column.values:
             continue
-        each = (
-            f"SELECT {quote(year)} y, {quote(column.name)} v, sum({quote(query.measure)}) s FROM {source} WHERE {rows}"
-        )
+        value, figure = quote(column.name), quote(query.measure)
+        each = f"SELECT {quote(year)} y, {value} v, sum({figure}) s FROM {table.source} WHERE {rows}"
         years = f"SELECT arg_max(v, s) v, max(s) most, sum(s) s, count(*) n FROM ({each} GROUP BY 1, 2) GROUP BY y"
         half = f"abs(2 * most - s) <= {_ABOUT} * s AND n >= {_TOTAL_OF}"
         counted = (
             f"SELECT v, count(*) FILTER ({half}) c, sum(count(*)) OVER () FROM ({years}) GROUP BY 1 ORDER BY 2 DESC"
         )
-        for value, found, all_years in opened.ask(f"{counted} LIMIT 1").rows:
-            if value is not None and found > 1 and found >= _MOST_YEARS * int(all_years):
-                return Filter(column.name, "not" if query.group == column.name else "is", (str(value),))
+        for total, found, all_years in opened.ask(f"{counted} LIMIT 1").rows:
+            if total is not None and found > 1 and found >= _MOST_YEARS * int(all_years):
+                return Filter(column.name, "not" if query.group == column.name else "is", (str(total),))
     return None
 
 

@@ -40,8 +40,14 @@ class Join:
 
     @property
     def called(self) -> str:
-        """What it is called in a query."""
-        return self.table.sheet or self.table.stem
+        """What it is called in a query: the other one is `t` there."""
+        name = self.table.sheet or self.table.stem
+        return self.table.name if name.casefold() == "t" else name
+
+    @property
+    def is_called_alike(self) -> bool:
+        """Whether both tables call the key the same, as DuckDB tells names: in any case."""
+        return self.key.casefold() == self.own.casefold()
 
     def label(self) -> Column | None:
         """Return the column that says what a key stands for, if each has a name of its own."""
@@ -51,7 +57,7 @@ class Join:
 
     def sql(self) -> str:
         """Return how it is joined."""
-        on = f"USING ({quote(self.key)})" if self.key == self.own else f"ON {quote(self.key)} = {quote(self.own)}"
+        on = f"USING ({quote(self.key)})" if self.is_called_alike else f"ON {quote(self.key)} = {quote(self.own)}"
         return f"LEFT JOIN {quote(self.called)} {on}"
 
     def view(self) -> str:
@@ -82,13 +88,16 @@ class Joined(Table):
         """Whether numbers only tell rows apart, here or in a table beside it."""
         return any(name == one.key for one in self.joins) or Table.numbers_rows(self, name)
 
-    def source(self, opened: Engine) -> str:
-        """Make the tables beside views, and return what the rows are read from."""
-        for n, one in enumerate(self.joins):
-            opened.load(f"beside{n}", one.table.file, one.table.sheet)
-            rows = one.view().replace(SOURCE, quote(f"beside{n}"))
-            opened.ask(f"CREATE VIEW {quote(one.called)} AS {rows}")
+    @property
+    def source(self) -> str:
         return " ".join(['"t"', *(one.sql() for one in self.joins)])
+
+    def load_beside(self, opened: Engine) -> None:
+        """Make views of the tables beside it, of what has a slash in its name, as no file or sheet has."""
+        for n, one in enumerate(self.joins):
+            opened.load(f"beside/{n}", one.table.file, one.table.sheet)
+            rows = one.view().replace(SOURCE, quote(f"beside/{n}"))
+            opened.ask(f"CREATE VIEW {quote(one.called)} AS {rows}")
 
     def only(self, names: frozenset[str]) -> Joined:
         """Return the table with those beside it alone that have some of these columns."""
@@ -111,13 +120,14 @@ def joined(tables: Sequence[Table]) -> tuple[Joined, ...]:
 
 def _with(table: Table, found: Sequence[Join]) -> Joined:
     """Return a table with others beside it: what is called as something else is called after its table, too."""
-    taken, joins, columns = {column.name for column in table.columns}, list[Join](), list(table.columns)
+    taken, joins, columns = {column.name.casefold() for column in table.columns}, list[Join](), list(table.columns)
     for one in found[:_MOST_JOINS]:
         others = [c for c in one.table.columns if c.name != one.own and c.kind != "other"]
-        names = {c.name: c.name if c.name not in taken else f"{one.called} {c.name}" for c in others}
-        if taken & {*names.values(), *([one.own] if one.own != one.key else [])}:
+        names = {c.name: c.name if c.name.casefold() not in taken else f"{one.called} {c.name}" for c in others}
+        added = {name.casefold() for name in names.values()}
+        if taken & (added if one.is_called_alike else {*added, one.own.casefold()}):
             continue
-        taken |= {*names.values(), one.own}
+        taken |= {*added, one.own.casefold()}
         joins.append(replace(one, names=names))
         columns += [replace(c, name=names[c.name], filled=_filled(c, one.table, table)) for c in others]
     return Joined(table.file, table.sheet, table.rows, tuple(columns), table.sql, table.pairs, tuple(joins))
@@ -145,9 +155,9 @@ def _joins(tables: Sequence[Table]) -> Iterator[tuple[Table, list[Join]]]:
             for other, key in sorted(rivals, key=lambda one: _apart(table, one[0])):
                 one = Join(other, column.name, key.name, {})
                 apart = other is not table and {c.name for c in other.columns} != {c.name for c in table.columns}
-                apart = apart and one.called not in (*found, "t") and key.kind == column.kind
+                apart = apart and one.called.casefold() not in found and key.kind == column.kind
                 if apart and _held(table, column, other, key):
-                    found[one.called] = one
+                    found[one.called.casefold()] = one
                     break
         yield table, list(found.values())
 

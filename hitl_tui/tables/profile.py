@@ -193,9 +193,13 @@ class Table:
         """The columns that are those of other tables."""
         return frozenset()
 
-    def source(self, opened: Engine) -> str:
-        """Return what its rows are read from, as SQL, where `t` is a view of them."""
+    @property
+    def source(self) -> str:
+        """What its rows are read from, as SQL, where `t` is a view of them."""
         return '"t"'
+
+    def load_beside(self, opened: Engine) -> None:
+        """Make views of the tables beside it, if there are any."""
 
     def column(self, name: str) -> Column | None:
         made = (pair.column for pair in self.pairs)

@@ -11,6 +11,7 @@ from hitl_tui.tables.files import table_files
 from hitl_tui.tables.joins import joined
 from hitl_tui.tables.profile import profiles
 from hitl_tui.tables.query import TableQuery
+from hitl_tui.teams.analysis.table_preview import planned_queries
 from tests.tables.test_columns_and_values import asked, folder, said
 
 HIRES = "hire_no,out_dt,cl_id,kit,fee_eur\n" + "".join(
@@ -98,3 +99,30 @@ def test_weekdays_are_in_their_order(tmp_path: Path) -> None:
     answer = asked(tmp_path, "hires by weekday", hires=HIRES)
     assert answer.result is not None
     assert [row[0] for row in answer.result.rows][:2] == ["Monday", "Tuesday"]
+
+
+def test_what_is_shown_before_it_is_approved_is_what_runs(tmp_path: Path) -> None:
+    question = "how much did Ada Roe pay for hires in 2024?"
+    answer = asked(tmp_path, question, **TABLES)
+    [planned] = planned_queries(question, tmp_path, {})
+    assert "JOIN" in planned["sql"]
+    assert planned["sql"] == answer.sql
+
+
+MEMBERS = "mem_id,name,city\n" + "".join(
+    f"M{n},{name},{city}\n" for n, (name, city) in enumerate([("Ada", "Ulm"), ("Ben", "Bonn"), ("Cem", "Kiel")])
+)
+ORDERS = "no,mem_id,amt\n" + "".join(f"{n},M{n % 3},{n * 100}\n" for n in range(1, 13))
+
+
+@pytest.mark.parametrize("called", ["members", "t", "T", "beside0", "source0", 'mem"bers'])
+def test_a_table_beside_another_may_be_called_anything(tmp_path: Path, called: str) -> None:
+    assert "**3,000**" in said(tmp_path, "total amt of Ada", orders=ORDERS, **{called: MEMBERS})
+
+
+@pytest.mark.parametrize("head", ["no,Mem_ID,amt", "Name,mem_id,amt", "City,MEM_ID,amt", "NO,mem_id,Amt"])
+def test_names_that_differ_in_their_capitals_alone_are_the_same(tmp_path: Path, head: str) -> None:
+    orders = ORDERS.replace("no,mem_id,amt", head)
+    answer = asked(tmp_path, "total amt of Ada", orders=orders, members=MEMBERS)
+    assert answer.result is not None
+    assert answer.result.rows[0][0] == 3000

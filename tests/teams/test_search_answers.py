@@ -612,7 +612,11 @@ def test_a_word_is_counted_as_often_as_it_stands_there(
     (folder / "c.md").write_text("BREAKING news of dens.\n")
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)
-        counted = index.query(question).counted
+        hits = index.query(question)
+    counted = hits.counted
+    if times:
+        answer = make_report(question, hits, {**NOTHING, "searched": 4}).text
+        assert f"모두 {times}번 나옵니다" in answer or f"appears {times} times on" in answer
     assert (counted and (counted.times, counted.lines)) == ((times, lines) if lines else None)
 
 

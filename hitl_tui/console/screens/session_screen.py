@@ -365,9 +365,7 @@ class SessionScreen(PromptScreen):
             files = [name for name in _files_of(snapshot) if name not in self._files]
             self._files = frozenset(_files_of(snapshot))
             self.say(self.hitl.keymap.named(ending_words(snapshot, files, there=self.focused is pane)))
-        elif (
-            here == "answer" and not snapshot.concluded and not outdated
-        ):  # an answer stays to be read while it goes on
+        elif here == "answer" and not snapshot.concluded and not outdated:  # one that is there stays to be read
             self.show_pane("stream" if self.has_class("-wide") else "plan")
 
     def _show_running(self) -> None:

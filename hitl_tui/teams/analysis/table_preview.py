@@ -54,7 +54,7 @@ def _planned(answer: Answer, language: str) -> PlannedQuery:
         tables=[mapped.table.name, *(others if answer.whole else ())],
         others=[] if answer.whole else others,
         words=described(mapped.query, mapped.table, language),
-        sql=mapped.query.sql(),
+        sql=mapped.query.sql(mapped.table.source),
         choices=[],
         awaits=bool(mapped.query.limited),
     )

@@ -114,7 +114,7 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     files = _WORDS.of_files.search(said)
     folder, rest = _folder(said, paths)
     if begins and (files or titled or _WORDS.programs.search(question)):
-        start = (begins["en"] or begins["ko"]).strip("\"\u201c`'")
+        start = (begins["en"] or begins["ko"]).strip("\"“`'")
         return Listing(folder, title=start) if titled else Listing(folder, f"{escape(start)}*", kinds)
     if files and glob:
         below, _, name = glob[0].rpartition("/")
@@ -272,7 +272,7 @@ def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str]]:
         yield path, line, title
 
 
-def wanted(word: str) -> re.Pattern[str]:
+def word_pattern(word: str) -> re.Pattern[str]:
     """Return what finds a word in a line; in capitals only as it is written."""
     how, end = (0, r"(?!\w)") if word.isupper() else (re.IGNORECASE, "")
     return re.compile(rf"(?<!\w){re.escape(word)}{end}", how)
@@ -280,7 +280,7 @@ def wanted(word: str) -> re.Pattern[str]:
 
 def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:
     """Yield the lines that have a word."""
-    found = wanted(word)
+    found = word_pattern(word)
     rows = db.execute(
         "SELECT path, heading, parts FROM words JOIN windows ON windows.id = words.rowid"
         " JOIN files ON files.id = windows.file"

@@ -21,7 +21,7 @@ from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
-from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in, wanted
+from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in, word_pattern
 from hitl_tui.teams.search.lists import blocks_of, list_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import Asked, Near, Window, file_title, likely, ranked
@@ -385,9 +385,10 @@ def _listed(lines: Sequence[tuple[str, int, str]], listing: Listing, files: int)
     shown = lines if listing.lines and not many else list(first.values())[::-1]
     found = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in shown[:_LISTED]]
     directly = sum(listing.folder == str(PurePosixPath(path).parent) for path in first)
-    times = sum(len(wanted(listing.word).findall(text)) for _, _, text in lines) if listing.times else 0
-    what = (listing.place, listing.word, listing.title, len(lines), len(first), directly)
-    counted = Listed(*what, times=times) if lines else None
+    counted = Listed(listing.place, listing.word, listing.title, len(lines), len(first), directly) if lines else None
+    if counted and listing.times:
+        word = word_pattern(listing.word)
+        counted = replace(counted, times=sum(len(word.findall(text)) for _, _, text in lines))
     return SearchHits(tuple(found), (), files, counted=counted)
 
 

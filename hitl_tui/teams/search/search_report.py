@@ -41,6 +41,7 @@ _ENGLISH = {
     "notes": "Remarks: {names}.",
     "more": "and {count} more",
     "counted": "{lines} in {files} with “{word}”{where}:",
+    "often": "“{word}” appears {times} on {lines} in {files}{where}:",
     "titled": "{files} with a title that begins with “{title}”{where}:",
     "placed": "{files} match `{place}`{directly}:",
     "entries": "{entries} in `{place}`{when}:",
@@ -61,9 +62,10 @@ _ENGLISH = {
     "functions": "{count:,} functions",
     "class_definition": "{count:,} class",
     "class_definitions": "{count:,} classes",
+    "time": "once",
+    "times": "{count:,} times",
     "item": "{count:,} item",
     "items": "{count:,} items",
-    "often": "{times:,} times, on {lines}",
     "line": "{count:,} line",
     "lines": "{count:,} lines",
     "passage": "{count:,} passage",
@@ -95,6 +97,7 @@ _KOREAN = {
     "notes": "참고: {names}.",
     "more": "그 밖에 {count}개",
     "counted": "“{word}”: {files}, {lines}에 있습니다{where}.",
+    "often": "“{word}”: {files}, {lines}에 모두 {times} 나옵니다{where}.",
     "titled": "제목이 이렇게 시작하는 것: “{title}”, {files}{where}.",
     "placed": "`{place}`: {files}{directly}.",
     "entries": "`{place}`: {entries}{when}.",
@@ -115,9 +118,10 @@ _KOREAN = {
     "functions": "함수 {count:,}개",
     "class_definition": "클래스 {count:,}개",
     "class_definitions": "클래스 {count:,}개",
+    "time": "{count:,}번",
+    "times": "{count:,}번",
     "item": "항목 {count:,}개",
     "items": "항목 {count:,}개",
-    "often": "{lines}에 {times:,}번",
     "line": "{count:,}줄",
     "lines": "{count:,}줄",
     "passage": "구절 {count:,}개",
@@ -354,14 +358,14 @@ def _counted(words: Mapping[str, str], listed: Listed) -> str:
     if listed.entries:
         entries, when = _count(words, listed.lines, listed.entries), f" ({listed.when})" if listed.when else ""
         return words["entries"].format(entries=entries, place=listed.place, when=when)
-    lines = _count(words, listed.lines, "line")
-    kind = "counted" if listed.word else "titled" if listed.title else "placed"
+    kind = "often" if listed.times else "counted" if listed.word else "titled" if listed.title else "placed"
     return words[kind].format(
         word=listed.word,
         title=listed.title,
         place=listed.place,
         where=f" (`{listed.place}`)" if listed.place else "",
-        lines=words["often"].format(times=listed.times, lines=lines) if listed.times else lines,
+        lines=_count(words, listed.lines, "line"),
+        times=_count(words, listed.times, "time"),
         files=_count(words, listed.files, "file"),
         directly=words["directly"].format(files=f"{listed.directly:,}") if 0 < listed.directly < listed.files else "",
     )
