@@ -83,7 +83,37 @@ def test_entries_are_counted(folder: Path, question: str, count: int, noun: str,
     assert (counted.lines, counted.entries, counted.place) == (count, noun, path)
 
 
-@pytest.mark.parametrize("question", ["Which version fixed it?", "How many days may a parcel take?"])
+@pytest.mark.parametrize(
+    ("question", "noun", "place", "texts"),
+    [
+        ("list the functions in test_box.py", "function", "test_box.py", ["def help", "def test_o", "def test_t"]),
+        ("test_box.py에 어떤 클래스가 있어?", "class_definition", "test_box.py", ["class Box"]),
+        ("Which folders are in insurance/korea?", "folder", "insurance/korea", ["child/", "term_life/"]),
+        ("For how many Korean risks is there a subfolder?", "folder", "insurance/korea", ["child/", "term_life/"]),
+        ("보험 폴더 안의 하위 폴더 뭐뭐 있어?", "folder", "insurance", ["japan/", "korea/"]),
+        ("how many folders are there here?", "folder", ".", ["insurance/", "plans/"]),
+    ],
+)
+def test_entries_are_listed(folder: Path, question: str, noun: str, place: str, texts: list[str]) -> None:
+    for path in ("insurance/korea/term_life/a.md", "insurance/korea/child/b.md", "insurance/japan/c.md", "plans/d.md"):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text("# Rates\n\nThey rise.\n")
+    hits = ask(folder, question)
+    assert hits.counted is not None
+    assert (hits.counted.entries, hits.counted.place, hits.counted.lines) == (noun, place, len(texts))
+    assert all(one.text.startswith(text) for one, text in zip(hits.passages, texts, strict=True))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which version fixed it?",
+        "How many days may a parcel take?",
+        "Which function in test_box.py calls the helper?",
+        "어떤 폴더에 저장돼?",
+        "test_box.py의 helper 함수는 뭐 하는 거야?",
+    ],
+)
 def test_other_questions_count_nothing(folder: Path, question: str) -> None:
     counted = ask(folder, question).counted
     assert counted is None or not counted.entries

@@ -51,6 +51,19 @@ kit-serve
 Serves a port to others in the network.
 """
 COLOURS = "0 0 0 Black\n255 255 255 White\n255 0 0 Red\n0 0 255 Blue\n0 128 0 Green\n"
+CLUB = """Those named below agreed to the rules of the river club on the day beside their name. They will keep them.
+
+Members
+-------
+
+- Ann, 2011
+
+- Bo, 2012
+
+- Cy, 2013
+"""
+HANDBOOK = """<h1>Handbook of boats</h1><p>All on boats.</p>
+<ul><li>1. Hulls</li><li>1.1. Wood</li><li>1.2. Steel</li><li>2. Sails</li><li>2.1. Cloth</li></ul><p>Index</p>"""
 SIZES = """<page xmlns="http://projectmallard.org/1.0/"><title>게임 판의 크기 바꾸기</title>
 <p>프로그램을 시작할 때 게임판 크기를 선택할 수 있습니다.</p>
 <list>
@@ -67,6 +80,8 @@ def folder(tmp_path: Path) -> Path:
     made.mkdir()
     (made / "server.md").write_text(SERVER.format(files="\n".join(f"- {name}.conf" for name in FILES)))
     (made / "programs.rst").write_text(PROGRAMS)
+    (made / "club.txt").write_text(CLUB)
+    (made / "handbook.html").write_text(HANDBOOK)
     (made / "colours.txt").write_text(COLOURS)
     (made / "board-size.html").write_text(SIZES)
     return made
@@ -85,6 +100,8 @@ def ask(folder: Path, question: str) -> SearchHits:
         ("configless 모드에서 지원되는 설정 파일이 전부 몇 개야?", "server.md", 10),
         ("Which command line programs come with the kit?", "programs.rst", 3),
         ("How many colours are in colours.txt?", "colours.txt", 5),
+        ("How many members have agreed to the rules of the river club?", "club.txt", 3),
+        ("How many chapters does the handbook of boats have?", "handbook.html", 2),
         ("게임 판의 크기는 어떤 것들이 있나요?", "board-size.html", 3),
     ],
 )

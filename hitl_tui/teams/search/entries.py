@@ -1,4 +1,4 @@
-"""Questions that count what a document consists of: the releases of a changelog, questions, functions, classes."""
+"""Questions that count or list what something consists of: the folders of a folder, releases, questions, classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hitl_tui.meaning.expressions import Expressions, word_file
-from hitl_tui.teams.search.listing import HOW_MANY, letters, lines_in
+from hitl_tui.teams.search.index_refresh import paths_of
+from hitl_tui.teams.search.listing import HOW_MANY, SAYS_LITTLE, folder_in, letters, lines_in, names, telling_words
 from hitl_tui.teams.search.lists import blocks_of
 from hitl_tui.teams.search.query_terms import whole_words
 
@@ -25,31 +26,34 @@ _FEWEST, _RULED = 2, 2
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The entries that a question counts.
+    """The entries that a question counts or lists.
 
     Args:
-        noun: of what kind they are: `release`, `question`, `function`, `class_definition`.
+        noun: of what kind they are: `folder`, `release`, `question`, `function`, `class_definition`.
         when: the year, year and month, or series of releases that was asked for; empty for any.
-        lines: path, line and text of each.
+        place: the document or folder that consists of them.
+        lines: path, line and text of each; of a folder those of its first file, and its name.
     """
 
     noun: str
     when: str
+    place: str
     lines: tuple[tuple[str, int, str], ...]
 
 
 def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> Entries | None:
-    """Return the entries of a document that a question counts; None for other questions, and where there are none.
+    """Return the entries that a question counts or lists; None for other questions, and where there are none.
 
     Args:
         db: the store; the caller holds a read transaction.
         question: the question, without the names of files.
         named: ids of the files that it names.
     """
-    if not HOW_MANY.search(question):
-        return None
+    if not named and _WORDS.folders.search(question) and not _WORDS.files_in_all.search(question):
+        return _folders(paths_of(db), question)
     noun = next((noun for noun, words in _NOUNS if words.search(question)), "")
-    if not noun:
+    listed = named and noun in _CODE and _WORDS.all_code.search(question)
+    if not noun or not (listed or HOW_MANY.search(question)):
         return None
     year, month = _WORDS.year.search(question), _WORDS.month.search(question)
     series = _WORDS.series.search(question) if noun == "release" else None
@@ -60,7 +64,29 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
         if noun == "function" and _WORDS.tests.search(question):
             found = [one for one in found if "test" in one[2]] or found
         best = max(best, found, key=len)
-    return Entries(noun, str(when), tuple(best)) if len(best) >= (1 if named else _FEWEST) else None
+    if len(best) < (1 if named else _FEWEST):
+        return None
+    return Entries(noun, str(when), best[0][0], tuple(best))
+
+
+def _folders(paths: Sequence[str], question: str) -> Entries | None:
+    """Return the folders that stand directly in the one that a question names by words of its path."""
+    below: dict[str, dict[str, str]] = {}
+    for path in sorted(paths):
+        parts = path.split("/")
+        for depth in range(1, len(parts)):
+            below.setdefault("/".join(parts[: depth - 1]), {}).setdefault(parts[depth - 1], path)
+    called, rest = folder_in(_WORDS.folders.sub(" ", question), paths)
+    words = telling_words(rest)
+    named = {
+        folder: sum(says for word, says in words.items() if names(word, folder))
+        for folder in below
+        if f"{folder}/".startswith(f"{called}/" if called else "")
+    }
+    if not named or not (called or any(named.values()) or max(words.values(), default=0.0) < SAYS_LITTLE):
+        return None
+    folder = min(named, key=lambda one: (-named[one], one.count("/")))
+    return Entries("folder", "", folder or ".", tuple((path, 1, f"{name}/") for name, path in below[folder].items()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,16 @@ HOW_MANY = Expressions(_FILE["counts"]).how_many
 """What asks how many there are, of anything."""
 _WORDS = Expressions(_FILE["files"])
 _ASKING = (_WORDS.files, _WORDS.mentions, _WORDS.programs, HOW_MANY, _WORDS.lists, _WORDS.whole)
+_QUOTES = "\"'`“”‘’「」"
 _LONGEST_NAME, _SHORTEST_NAME = 8, 4
 """Words of a folder's path at most, and letters of its name at least, unless it is called a folder."""
+_ENDING = 2
+"""Letters that a word may have beyond a folder's name: Korean, korea."""
+_PART = re.compile(r"[^\W\d_]+")
 _SOUNDS_SO = 65
 _SEVERAL, _MOSTLY = 2, 2
 """Files that are several, and how many times as many words name files as don't, where most do."""
-_SAYS, _LITTLE = 0.3, 0.12
+_SAYS, SAYS_LITTLE = 0.3, 0.12
 """How much a word says at least that is more than to ask, and where nothing names the files: "what files do I need"."""
 
 
@@ -70,9 +74,9 @@ class Listing:
         name = PurePosixPath(path).name.casefold()
         return (
             (not self.folder or path.startswith(f"{self.folder}/"))
-            and (not self.name or fnmatchcase(name, self.name.casefold()))
+            and (not self.name or any(fnmatchcase(one, self.name.casefold()) for one in (name, name.partition(".")[0])))
             and (not self.kinds or _ending(path) in self.kinds)
-            and all(_names(word, path) for word in self.parts)
+            and all(names(word, path) for word in self.parts)
         )
 
 
@@ -111,22 +115,25 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     glob = _WORDS.glob.search(question)
     told = next((one[0] for one in (begins, glob) if one), "")
     kinds, said = _kinds(" ".join("".join(question.split(told) if told else question).split()), paths)
-    files = _WORDS.of_files.search(said)
-    folder, rest = _folder(said, paths)
-    if begins and (files or titled or _WORDS.programs.search(question)):
-        start = (begins["en"] or begins["ko"]).strip("\"“`'")
+    folder, rest = folder_in(said, paths)
+    programs = _WORDS.programs.search(question)
+    files = _WORDS.of_files.search(said) or ((folder or kinds) and programs)
+    if begins and (files or titled or programs):
+        start = (begins["en"] or begins["ko"]).strip(_QUOTES)
         return Listing(folder, title=start) if titled else Listing(folder, f"{escape(start)}*", kinds)
-    if files and glob:
+    if glob and (files or programs):
         below, _, name = glob[0].rpartition("/")
         return Listing(below or folder, name=name if "*" in name else f"*{name}")
+    if files and (has := _WORDS.has_in_name.search(question)):
+        return Listing(folder, f"*{escape(has['en'] or has['ko'])}*", kinds)
     word = _word(question)
     if not word and files and (mention := _WORDS.mentions.search(question)):
-        in_folder, anywhere = _telling(rest), _telling(said)
+        in_folder, anywhere = telling_words(rest), telling_words(said)
         word = max(in_folder or anywhere, key=lambda name: anywhere[name], default="")
         about = _WORDS.about.fullmatch(mention[0]) is not None
         return Listing(folder if in_folder else "", kinds=kinds, word=word, about=about) if word else None
     if not word:
-        return _placed(question, paths, Listing(folder, kinds=kinds), _telling(rest)) if files else None
+        return _placed(question, paths, Listing(folder, kinds=kinds), telling_words(rest)) if files else None
     of_lines = files is None or not (HOW_MANY.search(question) or _WORDS.mentions.search(question))
     listing = Listing(folder, kinds=kinds, word=word, lines=of_lines or times, times=times)
     # A word of the question that is a folder's name, too, may mean something else; a path can't.
@@ -143,11 +150,13 @@ def _word(question: str) -> str:
     word = quoted[quoted.lastindex or 0] if quoted else ""
     if word and _WORDS.occurs.search(question.replace(word, " ")):
         return word
+    if counted := _WORDS.counted_name.search(question):
+        return (counted["en"] or counted["ko"]).strip(_QUOTES)
     code = _WORDS.name_of_code.search(question)
     return (code[1] or code[2]) if code else ""
 
 
-def _telling(text: str) -> dict[str, float]:
+def telling_words(text: str) -> dict[str, float]:
     """Return the words of a question that aren't there to ask for files, with how much each says."""
     return {word: says for word, says in whole_words(text).items() if not any(one.match(word) for one in _ASKING)}
 
@@ -156,7 +165,10 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
     """Return the files that a question wants by where they are and of which kind; None where it says more than that."""
     said = [word for word, says in words.items() if says >= _SAYS or word[0].isdigit()]
     within = [path for path in paths if listing.takes(path)]
-    parts = tuple(word for word in said if any(_names(word, path) for path in within))
+    parts = tuple(word for word in said if any(names(word, path) for path in within))
+    # Words that say what a kind of file in a folder is for name it, whether or not a path has some of them.
+    if listing.folder and listing.kinds and len(parts) < len(said):
+        return listing if within else None
     # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone, or
     # most of the words name them.
     one_kind = bool(listing.folder) and HOW_MANY.search(question) and len({_ending(path) for path in within}) == 1
@@ -168,7 +180,7 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
     named = bool(parts or listing.kinds or listing.folder)
     elsewhere = _WORDS.folder.search(question) and not (listing.folder or _WORDS.this_folder.search(question))
     any_file = _WORDS.any_file.search(question) or _WORDS.folder.search(question)
-    if not within or elsewhere or not (named or (any_file and all(says < _LITTLE for says in words.values()))):
+    if not within or elsewhere or not (named or (any_file and all(says < SAYS_LITTLE for says in words.values()))):
         return None
     made = replace(listing, name="" if listing.kinds else "*", parts=parts)
     # A single file that only some of the words name is what something is counted in.
@@ -193,17 +205,21 @@ def _kinds(question: str, paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
     return tuple(sorted(found)), written.sub(noun, question)
 
 
-def _names(word: str, path: str) -> bool:
-    """Return whether a word, or one that stands for it in either language, is in a path."""
+def names(word: str, path: str) -> bool:
+    """Return whether a word, or one that stands for it or sounds like it in either language, is in a path."""
     others = (letters(one) for one in alike(word))
-    return any(one in letters(path) for one in (letters(word), *(one for one in others if len(one) >= _SHORTEST_NAME)))
+    if any(one in letters(path) for one in (letters(word), *(one for one in others if len(one) >= _SHORTEST_NAME))):
+        return True
+    parts = [part for part in _PART.findall(path.casefold()) if len(part) >= _SHORTEST_NAME]
+    longer = any(word.casefold().startswith(part) and len(word) - len(part) <= _ENDING for part in parts)
+    return longer or bool(_sounding(word, {part: [part] for part in parts}))
 
 
 def _ending(path: str) -> str:
     return PurePosixPath(path).suffix[1:].casefold()
 
 
-def _folder(question: str, paths: Sequence[str]) -> tuple[str, str]:
+def folder_in(question: str, paths: Sequence[str]) -> tuple[str, str]:
     """Return the folder that a question names, by its path or its name written in any way, and the rest of it."""
     folders = {str(parent) for path in paths for parent in PurePosixPath(path).parents if parent.name}
     called: dict[str, list[str]] = defaultdict(list)
@@ -251,7 +267,7 @@ def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> 
         found = [line for line in _lines_with(db, listing.word, named) if listing.takes(line[0])]
         if not listing.about:
             return found
-        about = {path for path, _, title in _titles(db) if letters(listing.word) in letters(path + title)}
+        about = {path for path, _, title in _titles(db) if names(listing.word, path + title)}
         return [line for line in found if line[0] in about] or found
     titles = {path: (line, title) for path, line, title in _titles(db)}
     begins = listing.title.casefold()

@@ -16,10 +16,12 @@ from hitl_tui.teams.search.ranking import Asked, Window, file_title
 from hitl_tui.teams.search.tokens import index_tokens
 
 _WORDS = Expressions(word_file(__package__, "words.toml")["lists"])
-_FEWEST, _MOST, _SHORT = 2, 60, 100
+_FEWEST, _MOST, _SHORT = 2, 200, 100
 """Items of a list, and characters of a line that is one."""
 _TOLD = 300
 """Characters of what stands above a list."""
+WHOLE_CHARS = 3_000
+"""What is told as a whole is no longer than that."""
 _ANSWERS, _IN_THE_BEST = 0.75, 0.25
 """How like a question that is at least, and which part of the question it says, together; and what it counts that the
 list is in the best window."""
@@ -35,12 +37,14 @@ class List:
         page, heading: where it stands.
         lead: what announces it.
         items: first and last line of each, and its text.
+        above: what stands above that below the same heading.
     """
 
     page: int
     heading: str
     lead: tuple[int, int, str]
     items: tuple[tuple[int, int, str], ...]
+    above: str = ""
 
     @property
     def first(self) -> int:
@@ -52,8 +56,12 @@ class List:
 
     @property
     def text(self) -> str:
-        """What announces it, and its items, each in a line."""
-        return "\n".join([self.lead[2].strip(), *(" ".join(text.split()) for _, _, text in self.items)]).strip()
+        """What announces it, and its items, each in a line; of long ones the beginnings."""
+        whole, begins = (
+            "\n".join([self.lead[2].strip(), *(" ".join(one.split()) for one in items)]).strip()
+            for items in ([text for *_, text in self.items], [text.split("\n")[0] for *_, text in self.items])
+        )
+        return whole if len(whole) <= WHOLE_CHARS else begins
 
 
 def blocks_of(db: sqlite3.Connection, path: str) -> list[Row]:
@@ -88,7 +96,8 @@ def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) ->
 
 
 def _told(window: Window, one: List) -> str:
-    return f"{file_title(window.path)} {one.heading.rpartition(' > ')[2]}: {one.lead[2]}"[-_TOLD:]
+    heading = f"{file_title(window.path)} {one.heading.rpartition(' > ')[2]}: "
+    return heading + f"{one.above}\n{one.lead[2]}"[-_TOLD:].strip()
 
 
 def _bulleted(rows: Sequence[Row]) -> Iterator[List]:
@@ -96,30 +105,36 @@ def _bulleted(rows: Sequence[Row]) -> Iterator[List]:
     for (page, heading), some in groupby(rows, key=itemgetter(0, 1)):
         lead: tuple[int, int, str] = (0, 0, "")
         items: list[tuple[int, int, str]] = []
-        indent = ""
+        above, indent = "", 0
         for part in (part for *_, parts in some for part in parts):
             item = _WORDS.item.match(part[2])
-            space = part[2][: len(part[2]) - len(part[2].lstrip())]
-            if items and len(space) > len(indent):
+            depth = len(part[2]) - len(part[2].lstrip()) + (_dots(item[1]) if item and item[1] else 0)
+            if items and depth > indent:
                 items[-1] = (items[-1][0], part[1], f"{items[-1][2]}\n{part[2]}")
                 continue
-            if item and (not items or space == indent):
+            if item and (not items or depth == indent):
                 items.append(part)
-                indent = space
+                indent = depth
                 continue
-            yield from _long_enough(page, heading, lead, items)
+            yield from _long_enough(page, heading, lead, items, above)
+            above = "" if items else f"{above}\n{lead[2]}"[-_TOLD:]
             lead, items = part, []
             if item:
-                lead, items, indent = (0, 0, ""), [part], space
-        yield from _long_enough(page, heading, lead, items)
+                lead, items, indent = (0, 0, ""), [part], depth
+        yield from _long_enough(page, heading, lead, items, above)
+
+
+def _dots(number: str) -> int:
+    """Return how deep a numbered heading stands: 4.2. below 4."""
+    return number.strip().rstrip(".").count(".")
 
 
 def _long_enough(
-    page: int, heading: str, lead: tuple[int, int, str], items: Sequence[tuple[int, int, str]]
+    page: int, heading: str, lead: tuple[int, int, str], items: Sequence[tuple[int, int, str]], above: str = ""
 ) -> Iterator[List]:
     if _FEWEST <= len(items) <= _MOST:
         first = items[0][0]
-        yield List(page, heading, lead if lead[2] else (first, first, ""), tuple(items))
+        yield List(page, heading, lead if lead[2] else (first, first, ""), tuple(items), above)
 
 
 def _sections(rows: Sequence[Row]) -> Iterator[List]:

@@ -22,7 +22,7 @@ from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in, word_pattern
-from hitl_tui.teams.search.lists import blocks_of, list_for
+from hitl_tui.teams.search.lists import WHOLE_CHARS, blocks_of, list_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
@@ -54,8 +54,8 @@ _HOW = re.compile(
 )
 _STEP = re.compile(r"\s*(?:step\s*\d|제?\s?\d{1,2}\s?(?:단계|[.):]))", re.IGNORECASE)
 """What asks how something is done, or tells it as a heading; and how a heading begins that is a step of it."""
-_HALF, _ALL, WHOLE_CHARS = 0.5, 0.8, 3_000
-"""How much of that such a heading says at least, and any other; and what is told as a whole is no longer than that."""
+_HALF, _ALL = 0.5, 0.8
+"""How much of that such a heading says at least, and any other."""
 _MOSTLY = 0.75
 _SAMPLED, _HARDLY = 100, 0.05
 """Windows of which the language is looked at, and the share of them that counts as none."""
@@ -165,7 +165,7 @@ def ask(
     terms = asked.terms
     if counted := entries_in(db, question, named):
         shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in counted.lines[:_LISTED]]
-        listed = Listed(shown[0].path, "", "", len(counted.lines), 1, entries=counted.noun, when=counted.when)
+        listed = Listed(counted.place, "", "", len(counted.lines), 1, entries=counted.noun, when=counted.when)
         return SearchHits(tuple(shown), (), searched(db), counted=listed)
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
         return _listed(lines, listing, searched(db))

@@ -60,6 +60,8 @@ _ENGLISH = {
     "questions": "{count:,} questions",
     "function": "{count:,} function",
     "functions": "{count:,} functions",
+    "folder": "{count:,} folder",
+    "folders": "{count:,} folders",
     "class_definition": "{count:,} class",
     "class_definitions": "{count:,} classes",
     "time": "once",
@@ -116,6 +118,8 @@ _KOREAN = {
     "questions": "질문 {count:,}개",
     "function": "함수 {count:,}개",
     "functions": "함수 {count:,}개",
+    "folder": "폴더 {count:,}개",
+    "folders": "폴더 {count:,}개",
     "class_definition": "클래스 {count:,}개",
     "class_definitions": "클래스 {count:,}개",
     "time": "{count:,}번",
@@ -296,9 +300,9 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     if not cited:
         return ""
     if hits.counted:
-        shown = [
-            f"- `{citation.label}` {' '.join(passage.text.split())[:_LINE]}".rstrip() for passage, citation in cited
-        ]
+        lines = [(f"`{citation.label}`", " ".join(passage.text.split())[:_LINE]) for passage, citation in cited]
+        named_first = hits.counted.entries == "folder"
+        shown = [f"- {' '.join(reversed(line) if named_first else line)}".rstrip() for line in lines]
         return "\n".join([_counted(words, hits.counted), "", *shown[:_LISTED]])
     said = [*_unread(found), *(words["nearly"].format(word=word, near=near) for word, near in hits.nearly)]
     first = cited[: _quoted(hits)]
