@@ -13,7 +13,8 @@ from hitl_tui.core.safe_markdown import literal
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, language_of, quoted, shown_name
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.passage_search import WHOLE_CHARS, Passage, SearchHits, tongue
+from hitl_tui.teams.search.lists import WHOLE_CHARS
+from hitl_tui.teams.search.passage_search import Passage, SearchHits, tongue
 
 _NAMED, _SHORT = 5, 160
 _ANSWER = 600
