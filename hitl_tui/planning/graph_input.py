@@ -14,8 +14,8 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
-from hitl_tui.planning.rule_planner.query_reader import language_of
 
 
 @dataclass(frozen=True, slots=True)

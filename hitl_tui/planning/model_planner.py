@@ -20,11 +20,11 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Strategy
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
+from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.agent import Planner
 from hitl_tui.planning.plan_templates import FOUND, TemplateStep
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS, CommandFacts, ParameterFacts
-from hitl_tui.planning.rule_planner.query_reader import language_of
 
 MOST_STEPS = 20
 MOST_PROPOSED = 5

@@ -21,9 +21,9 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Priority, SupervisorTodo
+from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import Planned
-from hitl_tui.planning.rule_planner.query_reader import language_of
 
 CALL = "template:"
 """How a first question begins that names a template."""

@@ -18,6 +18,7 @@ from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
+from hitl_tui.core.written_language import language_of
 from hitl_tui.extraction.blocks import EXPORTED
 from hitl_tui.ledger.approval_log import (
     ALLOWED,
@@ -30,7 +31,6 @@ from hitl_tui.ledger.approval_log import (
 from hitl_tui.supervisor.final_answer import reason
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FINISHED, PLANNING, RUNNING, WAITING, Snapshot
-from hitl_tui.teams.contract import language_of
 
 _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {

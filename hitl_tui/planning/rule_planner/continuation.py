@@ -19,6 +19,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Concern, ExecutionStep
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.written_language import language_of
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.proposals import AddStep, Proposed
@@ -26,7 +27,7 @@ from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
 from hitl_tui.planning.rule_planner.draft import IDLE, Scene
 from hitl_tui.planning.rule_planner.plan_steps import before_report, look_step, placed, planned, run_step, title_of
-from hitl_tui.planning.rule_planner.query_reader import WORD, cut, language_of, read, refers, shown, term_of, terms_of
+from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
 from hitl_tui.tables.words import is_past, is_question_word, is_worked_out

@@ -11,12 +11,12 @@ from itertools import pairwise
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Strategy
+from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, given_in, overlaps
 
 _HANGUL = re.compile("[가-힣]")
 _JAMO = re.compile("[ᄀ-ᇿ㄰-㆏]")
-_LATIN = re.compile("[A-Za-z]")
 WORD = re.compile(r"\w+(?:[-'.]\w+)*")
 WHOLE_WORD = re.compile(rf"[a-z]+[ -]up(?![a-z])|{WORD.pattern}", re.IGNORECASE)
 """A word, or a verb with its particle: "back up"."""
@@ -65,15 +65,6 @@ def cut(text: str, length: int) -> str:
     """Return the text on one line, at most `length` characters."""
     line = " ".join(text[: length * 4].split())
     return line if len(line) <= length else line[: length - 1] + "…"
-
-
-def language_of(text: str) -> str:
-    """Return `ko` or `en`: what the person writes in, whatever names and terms stand between."""
-    words = WORD.findall(text)
-    korean = sum(_HANGUL.search(word) is not None for word in words)
-    latin = sum(_LATIN.search(word) is not None and not _HANGUL.search(word) for word in words)
-    function = any(word.lower() in lexicon().english for word in words)
-    return "en" if not korean or (function and korean <= latin) else "ko"
 
 
 def read(query: str) -> Reading:

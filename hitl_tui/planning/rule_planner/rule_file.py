@@ -65,7 +65,7 @@ class Lexicon:
         self.verbs, self.nouns = frozenset(groups["verbs"]), frozenset(groups["nouns"])
         self.looking, self.empty = frozenset(groups["looking"].split()), frozenset(words["stop"])
         self.whole, self.chatter = frozenset(words["whole"]), frozenset(words["chatter"])
-        self.english, self.requests = frozenset(words["english"]), frozenset(words["requests"])
+        self.requests = frozenset(words["requests"])
         self._particles = sorted(words["particles"], key=len, reverse=True)
         named = [(w, n) for kind in ("verbs", "nouns") for n, words in groups[kind].items() for w in words.split()]
         self._korean = [(word, name) for word, name in named if not word.isascii()]

@@ -19,6 +19,7 @@ from langgraph.types import interrupt
 from pydantic import TypeAdapter
 
 from hitl_tui.core.names import clip
+from hitl_tui.core.written_language import language_of
 from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
@@ -39,7 +40,6 @@ from hitl_tui.teams.contract import (
     TeamResult,
     TeamTask,
     brief_of,
-    language_of,
 )
 from hitl_tui.teams.printed_figures import run_of
 

@@ -11,13 +11,14 @@ from fractions import Fraction
 from typing import Any
 
 from hitl_tui.core.plan import Concern
+from hitl_tui.core.written_language import language_of
 from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import tokens
 from hitl_tui.teams.analysis import limits as rules
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say, shown_amount
 from hitl_tui.teams.analysis.limits import Limit, direction_of, is_exception, limits_in, sentences
-from hitl_tui.teams.contract import Citation, language_of
+from hitl_tui.teams.contract import Citation
 from hitl_tui.teams.number_format import exact, number
 from hitl_tui.teams.printed_figures import Run, differences
 

@@ -10,12 +10,13 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
+from hitl_tui.core.written_language import language_of
 from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import likeness, tokens
 from hitl_tui.teams.analysis.analysis_model import Passage
-from hitl_tui.teams.contract import Citation, language_of
+from hitl_tui.teams.contract import Citation
 
 MAX_LIMITS, _RATED = 2_000, 50
 _ALIKE, _TURNED, _WORDED, _APART = 0.45, 0.35, 0.25, 0.05

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from hitl_tui.core.written_language import language_of
 from hitl_tui.tables.ask import Answer, read
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.mapping import halves
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.table_answer import described, nearest
-from hitl_tui.teams.contract import PlannedQuery, TeamResult, language_of
+from hitl_tui.teams.contract import PlannedQuery, TeamResult
 
 
 def planned_queries(question: str, workspace: Path, inputs: Mapping[str, TeamResult]) -> list[PlannedQuery]:

@@ -18,6 +18,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced, literal
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
+from hitl_tui.core.written_language import language_of
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.bounded_output import NOTES
 from hitl_tui.teams.command.listed_files import listed_files
@@ -34,7 +35,6 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
-    language_of,
     one,
     unknown_name,
 )

@@ -12,7 +12,8 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.teams.contract import Citation, TeamResult, brief_of, language_of
+from hitl_tui.core.written_language import language_of
+from hitl_tui.teams.contract import Citation, TeamResult, brief_of
 
 TEXT_LIMIT = 200_000
 PASSAGE_LIMIT = 4_000

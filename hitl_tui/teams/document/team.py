@@ -19,6 +19,7 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.short_titles import short_title
+from hitl_tui.core.written_language import language_of
 from hitl_tui.teams.contract import (
     BRIEF,
     Brief,
@@ -31,7 +32,6 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
-    language_of,
     one,
 )
 from hitl_tui.teams.document.report_text import compose, gather

@@ -14,11 +14,11 @@ from operator import itemgetter
 from pathlib import PurePosixPath
 from typing import Any
 
+from hitl_tui.core.written_language import language_of
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
-from hitl_tui.teams.contract import language_of
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in, word_pattern

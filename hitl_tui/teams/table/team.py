@@ -11,6 +11,7 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Guide
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.written_language import language_of
 from hitl_tui.teams.contract import (
     BRIEF,
     Block,
@@ -22,7 +23,6 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
-    language_of,
 )
 from hitl_tui.teams.function_team import FunctionTeam
 

@@ -23,6 +23,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.secret_names import with_values
+from hitl_tui.core.written_language import language_of
 from hitl_tui.graphs.graph_source import Imports, source_of
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.arguments import exact_arguments, fields_of, given_in
@@ -34,7 +35,6 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
-    language_of,
     one,
 )
 from hitl_tui.teams.tool.calls import Described, Descriptions, call
