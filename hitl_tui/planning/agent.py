@@ -17,8 +17,6 @@ from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed, Reworked, build_proposal, carried_out, resolved
 
-__all__ = ["Planned", "Planner", "PlannerAround", "PlanningAgent", "Proposed"]
-
 OPERATOR_ORIGIN = "operator"
 _KEPT_TEXT = 4000  # characters of a text that a proposal repeats
 
@@ -48,15 +46,12 @@ class PlannerAround:
     planner: Planner
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query; see `Planner.plan`."""
         return await self.planner.plan(query, agents)
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        """Return the changes that plain text asks for; see `Planner.revise`."""
         return await self.planner.revise(text, plan)
 
     async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
-        """Return what follows from a result; see `Planner.follow_up`."""
         return await self.planner.follow_up(todo, result, plan)
 
 
@@ -114,12 +109,7 @@ class PlanningAgent:
         return (await self.create_execution_plan(query)).intent
 
     async def create_execution_plan(self, query: str) -> Planned:
-        """Return intent and plan of a query.
-
-        Raises:
-            BadInput: it can't be understood.
-            PlanError: nothing can be planned, because agents are disabled or a parameter is missing.
-        """
+        """Return intent and plan of a query; see `Planner.plan`."""
         with self._watched("plan", None):
             planned = await self._planner().plan(query, self.agents)
         # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
@@ -130,11 +120,7 @@ class PlanningAgent:
         )
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:
-        """Return the TODOs of a plan, with numbers after those that are taken; see `ExecutionPlanConverter`.
-
-        Raises:
-            PlanError, BadInput: the plan or a step's input can't be used.
-        """
+        """Return the TODOs of a plan, with numbers after those that are taken; see `ExecutionPlanConverter`."""
         return self._converter().convert_with_strategy(planned_plan, taken=taken)
 
     async def rework(
@@ -161,13 +147,10 @@ class PlanningAgent:
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], taken: Iterable[str] = ()
     ) -> Proposal:
-        """Return the change that plain text asks for, to be shown before it is taken.
+        """Return the change that plain text asks for, to be shown before it is taken; see `Planner.revise`.
 
         Args:
             taken: ids of TODOs that were removed meanwhile, so that none is used twice.
-
-        Raises:
-            BadInput, PlanError: it asks for nothing, or for what can't be planned; `help` gives an example.
         """
         with self._watched("revise", None):
             proposed = await self._planner().revise(text, CurrentPlan(query, todos, self.agents))
@@ -176,11 +159,7 @@ class PlanningAgent:
     async def propose(
         self, proposed: Proposed, todos: Sequence[SupervisorTodo], text: str, taken: Iterable[str] = ()
     ) -> Proposal:
-        """Return the change that a person asks for, checked as any plan is, to be shown before it is taken.
-
-        Raises:
-            PlanError, BadInput: steps that can't be planned.
-        """
+        """Return the change that a person asks for, checked as any plan is, to be shown before it is taken."""
         # The same words said again are another proposal: the first one may have been rejected.
         occasion, kept = [self._now()], text[:_KEPT_TEXT]
         build = partial(build_proposal, origin=OPERATOR_ORIGIN, text=kept, taken=taken, occasion=occasion)

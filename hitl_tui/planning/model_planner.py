@@ -166,7 +166,6 @@ class ModelPlanner:
     withheld: frozenset[str] = frozenset()
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query; see `Planner.plan`."""
         offered = self._offered(agents)
         made_from = digest([self.model.name, query, sorted(offered)])
         if (known := self.model.memory.pop(made_from, None)) is not None:
@@ -178,7 +177,6 @@ class ModelPlanner:
         return found
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        """Return the changes that plain text asks for; see `Planner.revise`."""
         said = f"The person says:\n{text}"
         if plan.remarks:
             said = (
@@ -338,13 +336,8 @@ def _shown(todos: Sequence[SupervisorTodo]) -> str:
     """Return the plan as the model gets it: what each step is, and the first line of what it found."""
     lines = []
     for todo in list(todos)[-_SHOWN_TODOS:]:
-        line: dict[str, Json] = {
-            "id": todo.id,
-            "agent": todo.agent_name,
-            "title": todo.name,
-            "status": todo.status.value,
-        }
-        line["after"] = list(todo.dependencies)
+        line: dict[str, Json] = {"id": todo.id, "agent": todo.agent_name, "title": todo.name}
+        line |= {"status": todo.status.value, "after": list(todo.dependencies)}
         if todo.result:
             line["found"] = one_line(str(todo.result.get("summary", "")), 200)
         if todo.status in _CHANGEABLE:

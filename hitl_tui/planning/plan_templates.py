@@ -277,7 +277,6 @@ class TemplatePlanner(PlannerAround):
     shelf: TemplateShelf
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query; see `Planner.plan`."""
         if not query.strip().startswith(CALL):
             return await self.planner.plan(query, agents)
         template, rest = self.shelf.split(query.strip().removeprefix(CALL))

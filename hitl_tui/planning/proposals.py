@@ -95,12 +95,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Reworked:
-    """A plan that was asked about, with what was said of it worked in.
-
-    Args:
-        strategy: how they run; None for as before.
-        notes: what of it wasn't worked in, a sentence each.
-    """
+    """A plan that was asked about, with what was said of it worked in; see `Proposed`."""
 
     todos: tuple[SupervisorTodo, ...]
     strategy: Strategy | None = None
@@ -157,7 +152,7 @@ def build_proposal(
         occasion: what tells this proposal from another one with the same content.
 
     Raises:
-        PlanError: nothing changes; else see `resolved`.
+        PlanError: nothing changes; for others see `resolved`.
     """
     if not proposed.changes:
         raise PlanError(Message("This proposal changes nothing."))

@@ -9,7 +9,8 @@ from planning_support import COMMANDS, agents
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.plan import Strategy
-from hitl_tui.planning.agent import Planned, PlanningAgent
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.calls import asked_in
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from planning_support import agents
 
 from hitl_tui.core.errors import HitlError
-from hitl_tui.planning.agent import Planned, PlanningAgent
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.query_reader import unread

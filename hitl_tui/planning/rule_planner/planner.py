@@ -41,7 +41,6 @@ class RulePlanner:
     withheld: tuple[str, ...] | None = None
 
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        """Return intent and plan of a query; see `Planner.plan`."""
         await asyncio.to_thread(rules)
         file, query = report_file(query)
         reading = read(query)
@@ -51,7 +50,6 @@ class RulePlanner:
         return planned(query, reading, asked, agents, file=file, withheld=self.withheld or ())
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        """Return the changes that plain text asks for; see `Planner.revise`."""
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
         # is made from is never changed.
         return await asyncio.to_thread(lambda: changed(self._scene(text, plan)))
