@@ -133,8 +133,7 @@ class PlanningAgent:
             todos: the plan, in order; what stays of it keeps its ids, and what people changed by hand.
 
         Raises:
-            BadInput: nothing of it can be worked in.
-            PlanError: nothing of the plan is left, or a step that is wanted can't be planned.
+            BadInput, PlanError: nothing of it can be worked in, or nothing of the plan is left.
         """
         with self._watched("plan again", None):
             found = await self._planner().revise(remarks[-1], CurrentPlan(query, todos, self.agents, remarks))

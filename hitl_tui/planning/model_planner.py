@@ -133,7 +133,7 @@ class FillsForms(Protocol):
 
     @property
     def name(self) -> str:
-        """What the model is called."""
+        """What it is called."""
 
     @property
     def proposals(self) -> bool:
@@ -154,7 +154,6 @@ class ModelPlanner:
     """Plans with a model. What it plans is checked as any plan is; what can't be used goes back to it once.
 
     Args:
-        model: the model.
         beside: who is asked first what follows from a result: the rules.
         commands: declared commands that may be planned, by name.
         withheld: names of agents that the folder declares and nobody trusts yet.

@@ -186,12 +186,7 @@ class TemplateShelf:
         return self.get(words.partition(" ")[0]), ""
 
     def save(self, key: str, text: str) -> Path:
-        """Write a template of one's own; one of that name that is there stays.
-
-        Raises:
-            BadInput: the name can't be one, or is taken.
-            StorageError: it can't be written.
-        """
+        """Write a template of one's own; `BadInput` where its name can't be one or is taken."""
         if not _STEM.fullmatch(key):
             raise BadInput(
                 Message('A template is named with letters, digits, "-" and "_", not "{}".', one_line(key, 60))
@@ -227,8 +222,7 @@ class TemplateShelf:
 def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], parameters: Mapping[str, str]) -> str:
     """Return a plan as the text of a template; values that stand in its texts become defaults of parameters.
 
-    Raises:
-        BadInput: there is nothing to keep, or a value stands nowhere.
+    Where there is nothing to keep, or a value stands nowhere, that is refused as `BadInput`.
     """
     import tomli_w
 

@@ -177,9 +177,7 @@ def resolved(
         by: who adds what is added, as metadata.
 
     Raises:
-        UnknownName: a change names a TODO that doesn't exist.
-        PlanError: steps that can't be planned.
-        BadInput: a team can't use a step's input.
+        UnknownName, PlanError, BadInput: a TODO doesn't exist, a step can't be planned, or its input can't be used.
     """
     known = {todo.id: todo for todo in todos}
     additions = [change for change in changes if isinstance(change, AddStep)]

@@ -56,7 +56,6 @@ class Call:
 
     @property
     def command(self) -> str:
-        """What is called."""
         return self.facts.name
 
     @property
@@ -116,10 +115,7 @@ class _Filling:
 
 
 def fill(clause: str, facts: CommandFacts, named: Sequence[Span] = ()) -> list[Call]:
-    """Return the calls that a clause gives arguments for, beside the places that name what is called.
-
-    That is one, or one for each value where it lists several.
-    """
+    """Return the call of what is named at some places, with its arguments; one for each value of a list."""
     pairs = list(PAIR.finditer(clause))
     filling = _Filling(facts, blanked(clause, [*named, *(match.span() for match in pairs)]))
     for match in pairs:
@@ -146,7 +142,6 @@ def fill(clause: str, facts: CommandFacts, named: Sequence[Span] = ()) -> list[C
 
 
 def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
-    """Return values by name in the order in which a call declares them."""
     return {n: values[n] for n in facts.parameters if n in values}
 
 

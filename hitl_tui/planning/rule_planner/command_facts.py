@@ -68,7 +68,6 @@ class CommandFacts:
 
 
 def command_facts(declarations: Mapping[str, CommandDeclaration]) -> dict[str, CommandFacts]:
-    """Return the facts of declared commands, by name."""
     return {
         name: CommandFacts(
             name=name,
@@ -85,10 +84,7 @@ def command_facts(declarations: Mapping[str, CommandDeclaration]) -> dict[str, C
 
 
 def team_facts(agents: Mapping[str, AgentFacts]) -> dict[str, CommandFacts]:
-    """Return the facts of the teams that people brought, by name.
-
-    Disabled ones are left out, and those whose input takes a guide that no rule is told.
-    """
+    """Return the facts of the enabled teams that people brought, but those whose input takes a guide."""
     found = {}
     for name, agent in agents.items():
         if name not in BUILT_IN and agent.enabled and agent.guide is None:

@@ -36,8 +36,8 @@ _FEW, _SHORT = 2, 4
 """Words of what needs what was said before, and of what may stand near it."""
 _FEW_HITS, _BROADER = 2, 3
 """Passages from which on a search found enough, and the most words of a broader one."""
-_UNANSWERED = (Status.FAILED, Status.SKIPPED, Status.BLOCKED)
-"""How a step stands that answers nothing any more."""
+_ENDED = (Status.COMPLETED, Status.FAILED, Status.SKIPPED, Status.BLOCKED)
+"""How a step stands that answers nothing any more, where it found nothing."""
 _ONE = Message("{} found only one passage, so another search with broader terms is proposed.")
 _NONE = Message("{} found no passage, so another search with broader terms is proposed.")
 _NO_ROWS = Message("{} found no answer in the tables, so a search of the documents is proposed.")
@@ -172,8 +172,7 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         return _beside_tables(scene, todo) if result.get("found") is False else None
     hits = data.get("hits")
     enough = type(hits) is not int or hits >= _FEW_HITS or (hits and data.get("weak") is False)
-    beside = [other for other in _asked_beside(scene, todo) if other.status not in _UNANSWERED]
-    if enough or data.get("searched") == 0 or any(_may_answer(other) for other in beside):
+    if enough or data.get("searched") == 0 or any(_may_answer(other, todo) for other in scene.of(Need.COMPUTE)):
         return None
     missing = tuple(str(word).lower() for word in data.get("missing") or ())
     return _broader(scene, todo, _ONE if hits else _NONE, missing)
@@ -192,16 +191,10 @@ def _broader(scene: Scene, todo: SupervisorTodo, why: Message, missing: tuple[st
     return _search_for(" ".join(words), why, scene, todo) if useful and not done else None
 
 
-def _asked_beside(scene: Scene, todo: SupervisorTodo) -> list[SupervisorTodo]:
-    """Return the steps that work out the question of a search without it: those that ask tables."""
-    asked = todo.arguments.get("query")
-    same = (other for other in scene.of(Need.COMPUTE) if other.arguments.get("query") == asked)
-    return [other for other in same if todo.id not in other.dependencies]
-
-
-def _may_answer(todo: SupervisorTodo) -> bool:
-    """Whether a step answered what it was asked, or hasn't ended."""
-    return todo.status is not Status.COMPLETED or bool((todo.result or {}).get("found"))
+def _may_answer(todo: SupervisorTodo, search: SupervisorTodo) -> bool:
+    """Whether a step answered the question of a search without it, as one that asks tables does, or may still."""
+    beside = todo.arguments.get("query") == search.arguments.get("query") and search.id not in todo.dependencies
+    return beside and (todo.status not in _ENDED or bool((todo.result or {}).get("found")))
 
 
 def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
@@ -265,11 +258,9 @@ class Part:
     first: bool = True
 
     def likeness(self, other: Part, meaning: float, least: float) -> float:
-        """Return how surely other words stand for these: 0 for not at all.
+        """Return how surely other words, so alike in what they mean, stand for these: 0 for not at all.
 
         Args:
-            other: the words.
-            meaning: how alike they are in what they mean.
             least: how alike they have to be where nothing else tells that.
         """
         alike = self.kind == other.kind != "" or (self.kind.startswith("number ") and other.kind == "number ")
@@ -399,13 +390,14 @@ def _with_figure(before: str, case: str) -> str:
     figures = [one for one in given_in(case) if one.kind == "number"]
     if len(figures) != 1 or any(not one.kind for one in named_in(case)):
         return ""
-    measures = {"", figures[0].measure}
-    held = [one for one in given_in(before) if one.kind == "number"]
-    alike = [one for one in held if not figures[0].measure or one.measure in measures]
-    if not alike:
+    measures = ("", figures[0].measure)
+    held = [
+        one.place for one in given_in(before) if one.kind == "number" and (not measures[1] or one.measure in measures)
+    ]
+    if not held:
         return ""
-    start, end = alike[-1].place
-    unit = "" if figures[0].unit else _unit_of(before, alike[-1].place)
+    start, end = held[-1]
+    unit = "" if figures[0].unit else _unit_of(before, held[-1])
     return f"{before[:start]}{case[slice(*figures[0].place)]}{unit}{before[end:]}"
 
 

@@ -58,11 +58,10 @@ class Scene:
         return todo.agent_name == team and todo.metadata.get("agent", agent) == agent
 
     def kind_of(self, todo: SupervisorTodo) -> Need:
-        """Return the kind of a TODO; that of a brought team is `RUN`."""
+        """The kind of a TODO; that of a brought team is `RUN`."""
         return next((need for need in Need if self.is_of(todo, need)), Need.RUN)
 
     def of(self, need: Need) -> list[SupervisorTodo]:
-        """Return the TODOs of one kind."""
         return [todo for todo in self.todos if self.is_of(todo, need)]
 
     def called(self, name: str) -> list[SupervisorTodo]:
@@ -70,7 +69,6 @@ class Scene:
         return [t for t in self.todos if name in (t.arguments.get("command"), t.agent_name)]
 
     def named(self, steps: Iterable[Named]) -> list[SupervisorTodo]:
-        """Return the TODOs that are named."""
         found: dict[str, SupervisorTodo] = {}
         for step in steps:
             if step.number:
@@ -146,6 +144,7 @@ class Draft:
         after: what each of those that come yet waits for.
         new: the steps that were added.
         gone: those that leave, and how.
+        inputs: of those that get another one.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -155,7 +154,7 @@ class Draft:
         self.new: dict[str, AddStep] = {}
         self.gone: dict[str, Change] = {}
         self._was = {todo.id: todo.dependencies for todo in scene.todos}
-        self._inputs: dict[str, JsonObject] = {}
+        self.inputs: dict[str, JsonObject] = {}
         self._places: dict[str, tuple[str, str]] = {}
         self._readers = {todo.id for todo in scene.todos if scene.reads(todo)}
 
@@ -168,7 +167,7 @@ class Draft:
     @property
     def state(self) -> tuple[object, ...]:
         """All that was changed so far."""
-        return ({**self.after}, {**self._places}, {**self.gone}, {**self._inputs}, {**self.new})
+        return ({**self.after}, {**self._places}, {**self.gone}, {**self.inputs}, {**self.new})
 
     @contextmanager
     def attempt(self, added: Collection[str]) -> Iterator[None]:
@@ -207,10 +206,6 @@ class Draft:
         self.after[step.id] = step.dependencies
         self._readers |= {step.id} if scene.reads(todo) else set()
         return step.id
-
-    def give(self, todo_id: str, arguments: JsonObject) -> None:
-        """Give a step another input."""
-        self._inputs[todo_id] = arguments
 
     def leave(self, todo_id: str, how: Change) -> None:
         """Take a step out; where nothing has begun, what waits for it waits for what that waits for."""
@@ -327,7 +322,7 @@ class Draft:
         kept = ancestors((t.id for t in plan if t.id not in removed), waits) & removed
         skipped = [t.id for t in plan if t.id in self.gone.keys() - removed | kept]
         changes: list[PlanChange] = [{"kind": Change.SKIP, "todo_id": one, "reason": why} for one in skipped]
-        changes += [{"kind": Change.EDIT, "todo_id": key, "arguments": given} for key, given in self._inputs.items()]
+        changes += [{"kind": Change.EDIT, "todo_id": key, "arguments": given} for key, given in self.inputs.items()]
         for key, added in sorted(self.new.items(), key=lambda one: len(ancestors((one[0],), self.after))):
             step = replace(added.step, dependencies=self.after[key])
             changes.append(replace(added, step=step, feeds=tuple(feeds.get(key, ()))))

@@ -110,11 +110,6 @@ class _Sentence:
         self.added: list[str] = []
         self.heeded = False
 
-    @property
-    def states(self) -> bool:
-        """Whether it only tells something with a figure."""
-        return not (self.edits or self.calls or self.heeded or "?" in self.text) and any(map(str.isdigit, self.text))
-
     def _rest(self) -> str:
         """Return the sentence with blanks for what it says of places."""
         text = self.text
@@ -227,7 +222,7 @@ class _Revision:
         """Give the only one of some steps the input that words say now; return whether it takes any of it."""
         inputs = changed_inputs(words, idle[0], self.scene) if len(idle) == 1 else None
         if inputs is not None:
-            self.draft.give(idle[0].id, inputs)
+            self.draft.inputs[idle[0].id] = inputs
         return inputs is not None
 
     def carry_out(self, sentences: Sequence[_Sentence]) -> None:
@@ -246,7 +241,7 @@ class _Revision:
                 with self._heeded(said):
                     self._ask_first(said)
         computed = any(step.need is Need.COMPUTE for step, *_ in wanted)
-        stated = [one for one in sentences if computed and one.states]
+        stated = [one for one in sentences if computed and not one.edits and any(map(str.isdigit, one.text))]
         for one in stated:
             one.heeded = True
         self.stated = " ".join(one.text.strip() for one in stated)
@@ -340,7 +335,7 @@ class _Revision:
             waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self.draft.gone
             if waiting and {*sources} <= {*todo.dependencies}:
                 if need is Need.WRITE and self.file and todo.status in IDLE:
-                    self.draft.give(todo.id, {**todo.arguments, "path": self.file})
+                    self.draft.inputs[todo.id] = {**todo.arguments, "path": self.file}
                     return
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
         find = self.scene.agent_for(Need.FIND)
@@ -351,7 +346,7 @@ class _Revision:
 
     def _ask_first(self, said: _Sentence) -> None:
         """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
-        if any(edit.operation for edit in said.edits) or said.calls:
+        if any(edit.operation for edit in said.edits):
             clauses = [clause.text for clause in split(said.text, ())]
             asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
             reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
@@ -359,13 +354,13 @@ class _Revision:
             known = not reports or self._was_answered(self.title) or self._is_done(self.title)
             about = [] if known else [self.title]
         else:
-            asked, about = [] if self._asks_report(said.text) else [said.text], []
-        questions = [text for text in asked if terms_of(text) and wants(text, Need.FIND)]
+            asked, about = [said.text], []
+        questions = [text for text in asked if wants(text, Need.FIND)]
         for text in filter(None, [*questions, *about]):
             more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
             names = dict[str, str]()
             for change in more.changes if more else ():
-                if isinstance(change, AddStep) and change.step.agent != rules().steps[Need.WRITE].agent:
+                if isinstance(change, AddStep):
                     sources = [names.get(one, one) for one in change.step.dependencies]
                     names[change.step.id] = self._append(change.step, said, sources, change.metadata)
                     self.about = self.about or text.strip()
@@ -393,8 +388,7 @@ class _Revision:
     def _drawn(self, edit: Edit, need: Need, after: Sequence[str]) -> list[str]:
         """Return the steps that a new one draws on: a report on everything but reports, an analysis on the searches.
 
-        An analysis draws on commands, too, that ran already; on those that wait only where it is about what they do,
-        for a rejected command would block it.
+        An analysis draws on commands, too, but on those that wait only where it is about what they do.
         """
         scene, new = self.scene, self.draft.new
         of_deeds = of_commands(edit.subject)

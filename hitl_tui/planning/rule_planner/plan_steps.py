@@ -81,14 +81,15 @@ class _Wanted:
 
     @property
     def calls(self) -> list[Call]:
-        """What it calls."""
         return [part for part in self.parts if isinstance(part, Call)]
+
+    def reports(self, text: str) -> bool:
+        """Whether a text asks for the report that is planned."""
+        return Need.WRITE in self.needs and score_of(text, Need.WRITE) > 0
 
 
 _LONGEST = 100  # characters of what a person wrote that a remark repeats
 _NAMED = 3  # clauses that one remark repeats
-_LOOKS = 2.0
-"""Score from which on words ask for a search even where the figures are at hand."""
 _QUESTION = re.compile(r"(?<=[?？])\s+")
 
 
@@ -140,7 +141,7 @@ def _both(text: str) -> list[str]:
     if both is None or rules().says.goes_on.search(text):
         return [text]
     one = both["one"]
-    if not (terms_of(one) and terms_of(both["other"])):
+    if not terms_of(both["other"]):
         return [text]
     if both.re is rules().says.both_korean:
         noun = re.sub("이?[고며],?$", "", one) if both["noun"] else ""
@@ -156,8 +157,7 @@ def _needs(text: str, agents: Mapping[str, AgentFacts]) -> frozenset[Need]:
     concern = facts.concern(reading.text) if facts and score_of(text, Need.COMPUTE) >= 0 else Concern.NONE
     if concern is not Concern.NONE:
         needs.add(Need.COMPUTE)
-    alone = concern is Concern.ALONE and needs == {Need.COMPUTE} and score_of(text, Need.FIND) < _LOOKS
-    return frozenset(needs if alone else {*needs, Need.FIND})
+    return frozenset(needs if concern is Concern.ALONE else {*needs, Need.FIND})
 
 
 def _beside(text: str, asked: Asked) -> list[Call | Part]:
@@ -220,8 +220,8 @@ def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts]) -> tuple[s
 
 def placed(step: ExecutionStep, after: Iterable[str], taken: Iterable[str]) -> ExecutionStep:
     """Return a step that comes after others, by their ids, with an id that none of those taken is: `search_1`."""
-    used, base = {*taken}, step.agent.removesuffix("_team")
-    name = next(name for number in count(1) if (name := f"{base}_{number}") not in used)
+    used, names = {*taken}, (f"{step.agent.removesuffix('_team')}_{number}" for number in count(1))
+    name = next(name for name in names if name not in used)
     return replace(step, id=name, dependencies=tuple(dict.fromkeys(after)))
 
 
@@ -253,28 +253,21 @@ def _plan(wanted: _Wanted, needs: set[Need], *, titled: bool, taken: Sequence[st
             add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
     if Need.WRITE in needs:
         add(write_step(wanted.query, language, wanted.file), list(new))
-    return finished(list(new.values()), strategy)
+    return _finished(list(new.values()), strategy)
 
 
-def finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPlan:
-    """Return the plan of these steps, with the groups that may run together and the estimated time.
-
-    That is the time of the longest chain of dependencies, or the sum where steps run one at a time.
-    """
+def _finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPlan:
+    """Return the plan of these steps, with the groups that may run together and the time of the longest chain."""
     seconds = {rule.agent: rule.seconds for rule in rules().steps.values()}
-    depth: dict[str, int] = {}
-    done: dict[str, float] = {}
+    levels, ends, last = dict[str, int](), dict[str, float](), tuple[str, ...]()
     for step in steps:
-        depth[step.id] = 1 + max((depth.get(d, 0) for d in step.dependencies), default=-1)
-        done[step.id] = seconds.get(step.agent, 0.0) + max((done.get(d, 0.0) for d in step.dependencies), default=0.0)
-    one_by_one = strategy is Strategy.SEQUENTIAL
-    levels = [tuple(name for name, level in depth.items() if level == n) for n in range(len(steps))]
-    return ExecutionPlan(
-        steps=tuple(steps),
-        strategy=strategy,
-        parallel_groups=() if one_by_one else tuple(level for level in levels if len(level) > 1),
-        estimated_time=sum(seconds.get(s.agent, 0.0) for s in steps) if one_by_one else max(done.values(), default=0.0),
-    )
+        before = last if strategy is Strategy.SEQUENTIAL else step.dependencies
+        levels[step.id] = 1 + max((levels[d] for d in before), default=-1)
+        ends[step.id] = seconds.get(step.agent, 0.0) + max((ends[d] for d in before), default=0.0)
+        last = (step.id,)
+    together = (tuple(name for name, level in levels.items() if level == n) for n in range(len(steps)))
+    groups = tuple(group for group in together if len(group) > 1)
+    return ExecutionPlan(tuple(steps), strategy, groups, max(ends.values(), default=0.0))
 
 
 def _step(need: Need, query: str, language: str, title: str, inputs: JsonObject) -> ExecutionStep:
@@ -321,29 +314,21 @@ def _remarks(asked: Asked, wanted: _Wanted, missing: Sequence[str], withheld: Se
     """Return what a person should know of a plan, a sentence each."""
     words, text = rules().sentences[wanted.reading.language], wanted.reading.text
     found = [words["disabled"].format(agent=agent) for agent in missing]
-    found += left_out(asked, wanted.reading.language, wanted.needs)
+    found += left_out(asked, wanted.reading.language)
     said = [clause.text for clause in asked.beside] if asked.calls else [text]
     deeds = [deed for one in said for deed in deeds_asked(one)]
     if not asked.calls and withheld and (deeds or any(spoken_name(name).search(text) for name in withheld)):
         found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
     elif not wanted.needs & {Need.FIND, Need.COMPUTE}:
-        strange = (one for one in said if unread(one, ()) and not _asks_for(one, wanted.needs))
-        found += [words["unplanned"].format(part=cut(one, _LONGEST)) for one in strange]
-    elif not asked.unclear and (deeds := [deed for deed in deeds if not _asks_for(deed, wanted.needs & {Need.WRITE})]):
+        found += [words["unplanned"].format(part=cut(one, _LONGEST)) for one in said if unread(one, ())]
+    elif not asked.unclear and (deeds := [deed for deed in deeds if not wanted.reports(deed)]):
         found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
     return list(dict.fromkeys(found))
 
 
-def left_out(asked: Asked, language: str, needs: frozenset[Need] = frozenset()) -> Iterator[str]:
-    """Yield what of the words about commands was left out, a sentence each, and doesn't ask for other needs."""
-    words = rules().sentences[language]
-    for call in asked.calls:
-        for part in call.unread:
-            if not _asks_for(part, needs):
-                yield words["without"].format(command=call.command, part=cut(part, _LONGEST))
-    for part, command in asked.unclear:
-        yield words["unclear"].format(command=command, part=cut(part, _LONGEST))
-
-
-def _asks_for(text: str, needs: frozenset[Need]) -> bool:
-    return any(score_of(text, need) > 0 for need in needs - {Need.RUN})
+def left_out(asked: Asked, language: str) -> Iterator[str]:
+    """Yield what of the words about commands was left out, a sentence each."""
+    left = [("without", call.command, part) for call in asked.calls for part in call.unread]
+    left += [("unclear", command, part) for part, command in asked.unclear]
+    for why, command, part in left:
+        yield rules().sentences[language][why].format(command=command, part=cut(part, _LONGEST))

@@ -68,7 +68,6 @@ def cut(text: str, length: int) -> str:
 
 
 def read(query: str) -> Reading:
-    """Return what a query says."""
     text = shown(query)
     if not text.strip():
         raise BadInput(Message("The query is empty; write a question or a task."), help=EXAMPLE)
@@ -178,7 +177,6 @@ class Clause:
 
     @property
     def end(self) -> int:
-        """Where it ends."""
         return self.start + len(self.text)
 
 

@@ -86,7 +86,6 @@ class Lexicon:
         return self._known.get(word, frozenset())
 
     def is_verb(self, word: str) -> bool:
-        """Whether a word asks for something to be done."""
         return any(concept in self.verbs for concept in self.concepts(word))
 
     def plain(self, word: str) -> str:
@@ -126,7 +125,6 @@ class Lexicon:
         )
 
     def meant(self, text: str) -> frozenset[str]:
-        """Return what the words of a text mean."""
         plain = (self.plain(word) for word in name_words(text))
         return frozenset(concept for word in plain for concept in self.concepts(word))
 
@@ -150,12 +148,7 @@ class _Table(BaseModel):
 
 
 class Action(_Table):
-    """A word that changes a plan, and on which side of its target it stands.
-
-    Args:
-        before: stands before its target (English).
-        after: stands after its target (English; Korean always).
-    """
+    """A word that changes a plan, before its target (English) or after it (English; Korean always)."""
 
     before: Expression | None = None
     after: Expression | None = None

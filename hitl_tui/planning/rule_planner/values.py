@@ -46,7 +46,6 @@ class Given:
 
 
 def overlaps(place: Span, others: Sequence[Span]) -> bool:
-    """Whether a place has something in common with others."""
     return any(start < place[1] and place[0] < end for start, end in others)
 
 

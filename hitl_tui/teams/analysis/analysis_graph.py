@@ -136,12 +136,7 @@ async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[s
 
 
 def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = None) -> dict[str, Any]:
-    """Return what is kept of an answer.
-
-    Args:
-        note: what is said of the limit in a document that rows were held against.
-        limit: that limit.
-    """
+    """Return what is kept of an answer, and of the limit in a document that its rows were held against."""
     told = brief(answer, language, note)
     found = bool(told.answer)
     kept: dict[str, Any] = {"found": found, BRIEF: told.to_dict(), "sql": answer.sql, "why": answer.why}

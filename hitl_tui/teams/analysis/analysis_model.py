@@ -40,13 +40,11 @@ def shown_amount(amount: Amount, language: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document, as the search team hands it over.
+    """A piece of a document of the workspace, as the search team hands it over.
 
     Args:
-        path: the file, relative to the workspace.
-        text: the words.
         page: page of a PDF, counted from 1; 0 for other files.
-        heading: the nearest heading above, or empty.
+        heading: the nearest one above.
     """
 
     path: str
@@ -82,13 +80,11 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One computation, so that a person can do it again.
+    """One computation, so that a person can do it again, and where its figures come from.
 
     Args:
-        formula: the computation with its figures.
         value: the outcome as shown.
         exact: the outcome as an exact fraction (`700/3`), or empty where there is none.
-        sources: where the figures come from.
     """
 
     what: str
@@ -132,7 +128,6 @@ class Analysis:
 
     @property
     def found(self) -> bool:
-        """Whether anything was computed."""
         return bool(self.steps)
 
 

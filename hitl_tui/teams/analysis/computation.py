@@ -22,8 +22,6 @@ from hitl_tui.teams.contract import Citation
 from hitl_tui.teams.number_format import exact, number
 from hitl_tui.teams.printed_figures import Run, differences
 
-MAX_TEXT = 200_000
-"""Characters of passages that are read, the first ones."""
 _MEASURED, _NOTES, _NEAREST = 12, 4, 4
 _WORDS = Expressions(word_file(__package__, "words.toml")["computation"])
 _BEFORE_NOUN = "\u11ab\u11af"
@@ -72,7 +70,7 @@ def compute(
     """
     language = language or language_of(query)
     asked = _Question(query[:MAX_QUERY], language)
-    limits = limits_in(_cut(passages)) if analysis_type != "change" else []
+    limits = limits_in(passages) if analysis_type != "change" else []
     analysis = asked.computed(limits)
     steps = (*analysis.steps, *measured)
     none = "" if steps else analysis.not_computed or say(language, *_NOTHING)
@@ -85,11 +83,6 @@ def _asks_more(query: str) -> bool:
     text = query[:MAX_QUERY]
     last = [text[start:end] for start, end in sentences(Passage("", 1, 1, text))][-1:]
     return any(not any(character.isdigit() for character in sentence) for sentence in last)
-
-
-def _cut(passages: Sequence[Passage]) -> list[Passage]:
-    lengths = itertools.accumulate(len(passage.text) for passage in passages)
-    return [passage for passage, length in zip(passages, lengths, strict=True) if length <= MAX_TEXT]
 
 
 def _asks_which(text: str) -> bool:
@@ -155,20 +148,21 @@ class _Question:
         return Analysis(self.language, (made,)) if made else self._held(limits)
 
     def arithmetic(self) -> Step | None:
-        figures = self.figures
+        figures, pair = self.figures, len(self.figures) == 2
         same = len({figure.of for figure in figures}) == 1 and len(figures) > 1
+        of = _WORDS.of_share if pair and figures[1].kind == "percent" else _WORDS.of
         if signs := _joined_by_signs(self.text, figures):
-            return _formula(self._say("계산", "Result"), figures, signs, self.language)
-        if same and _WORDS.total.search(self.text):
-            return _formula(self._say("합계", "Sum"), figures, "+" * (len(figures) - 1), self.language)
-        if same and len(figures) == 2 and figures[0].value != figures[1].value and _WORDS.apart.search(self.text):
-            high_first = sorted(figures, key=lambda figure: -figure.value)
-            return _formula(self._say("차이", "Difference"), high_first, "−", self.language)
-        if len(figures) == 2 and _WORDS.of.fullmatch(self.text[figures[0].end : figures[1].start]):
-            return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
-        if len(figures) == 2 and figures[1].kind == "percent" and self.text[figures[0].end :].startswith("의 "):
-            return _formula(self._say("해당 금액", "Amount"), figures, "×", self.language)
-        return None
+            what = self._say("계산", "Result")
+        elif same and _WORDS.total.search(self.text):
+            what, signs = self._say("합계", "Sum"), "+" * (len(figures) - 1)
+        elif same and pair and figures[0].value != figures[1].value and _WORDS.apart.search(self.text):
+            figures = sorted(figures, key=lambda figure: -figure.value)
+            what, signs = self._say("차이", "Difference"), "−"
+        elif pair and of.fullmatch(self.text, figures[0].end, figures[1].start):
+            what, signs = self._say("해당 금액", "Amount"), "×"
+        else:
+            return None
+        return _formula(what, figures, signs, self.language)
 
     def _changed(self, before: Amount, after: Amount, limits: Sequence[Limit]) -> Analysis:
         """Return a change, and what it is beside the limit that documents set to it."""
@@ -347,7 +341,7 @@ def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
             excepted = [passage.cite(*span) for span in sentences(passage) if is_exception(passage.text[slice(*span)])]
             lead = say(language, "상한에 딸린 조건", "Said beside the limit")
             insights += [Finding(f"{lead}: “{_plain(one)}”", (one,)) for one in excepted if first <= one.line < last]
-    set_ = limits_in(_cut(passages)) if limit else []
+    set_ = limits_in(passages) if limit else []
     lead = say(language, "같은 곳의 다른 한도", "Another limit set there")
     for held in [one for one in set_ if one.source == limit][:1]:
         for one in set_:

@@ -18,7 +18,8 @@ from hitl_tui.tables.words import likeness, tokens
 from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.contract import Citation
 
-MAX_LIMITS, _RATED = 2_000, 50
+MAX_TEXT, MAX_LIMITS, _RATED = 200_000, 2_000, 50
+"""Characters of passages that are read, the first ones; limits that are found in them, and that are rated."""
 _ALIKE, _TURNED, _WORDED, _APART = 0.45, 0.35, 0.25, 0.05
 """How alike a question and a limit are at least, of a rise or a fall, and where they share a word; by how much the best
 is ahead."""
@@ -76,14 +77,16 @@ def sentences(passage: Passage) -> Iterator[tuple[int, int]]:
 def limits_in(passages: Sequence[Passage]) -> list[Limit]:
     """Return the limits that passages set, in their order, each sentence with each amount once."""
     found: dict[tuple[object, ...], Limit] = {}
+    read = 0
     for passage in passages:
+        read += len(passage.text)
+        if read > MAX_TEXT or len(found) > MAX_LIMITS:
+            break
         borders = [0, *(match.start() for match in _HEADING.finditer(passage.text)), len(passage.text)]
         sections = [passage.text[start:end] for start, end in pairwise(borders)]
         for start, end in sentences(passage):
             for limit in _of_sentence(passage, start, end, sections[bisect(borders, start, 1, len(sections)) - 1]):
                 found.setdefault((limit.source.label, *limit.amount.of, limit.amount.value), limit)
-        if len(found) > MAX_LIMITS:
-            break
     return list(found.values())
 
 

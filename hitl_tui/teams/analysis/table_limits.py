@@ -19,11 +19,7 @@ _SCALES = {"만원": 10**4, "천원": 10**3, "억원": 10**8}
 
 
 def held(answer: Answer, question: str, passages: Sequence[Passage], language: str) -> tuple[Answer, str, Limit | None]:
-    """Return the rows beyond the limit that documents set, what to say of the limit, and it; as it was without one.
-
-    Raises:
-        TableError: the query can't be run.
-    """
+    """Return the rows beyond the limit that documents set, what to say of the limit, and it; as it was without one."""
     mapped = answer.mapped
     assert mapped is not None and mapped.query.limited is not None
     query, open_ = mapped.query, mapped.query.limited

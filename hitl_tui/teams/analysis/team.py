@@ -55,17 +55,12 @@ class AnalysisTeam(Team):
         }
 
     def concern(self, question: str) -> Concern:
-        """Return how far a question has to be computed: on what is found for it, or on its own figures alone."""
         from hitl_tui.teams.analysis.computation import concern
 
         return concern(question)
 
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
-        """Return `query` and `analysis_type`; an empty query stands for the session's question.
-
-        Raises:
-            BadInput: an unknown argument, an unknown analysis type or a query that is no text or too long.
-        """
+        """Return `query` and `analysis_type`; an empty query stands for the session's question."""
         given = exact_arguments(self.name, {"query": text, **arguments}, self.input_schema)
         return {**given, "query": str(given["query"]).strip()}
 
