@@ -14,6 +14,9 @@ DONE, REJECTED, EXPIRED, SKIPPED, FAILED, NOT_RUN = "done", "rejected", "expired
 REST = "rest"
 """How many others weren't done, of a session whose answer was made before they were counted: at least so many."""
 
+NOTHING_FOUND = "nothing_found"
+"""1 where what was done answers nothing of what was asked last."""
+
 _COUNTED: Mapping[str, Message] = MappingProxyType(
     {
         DONE: Message("{} done"),
@@ -44,9 +47,14 @@ def ending_of(todo: SupervisorTodo) -> str:
     return ending(todo.status, todo.error, refused=bool(todo.metadata.get("rejected")))
 
 
-def tally(todos: Iterable[TodoState]) -> dict[str, int]:
-    """Count TODOs, as checkpoints keep them, by how they ended; what is 0 is left out."""
-    counts = dict.fromkeys(_COUNTED, 0)
+def tally(todos: Iterable[TodoState], *, found: bool = True) -> dict[str, int]:
+    """Count TODOs, as checkpoints keep them, by how they ended; what is 0 is left out.
+
+    Args:
+        todos: all of a session.
+        found: its answer answers what was asked last.
+    """
+    counts = {**dict.fromkeys(_COUNTED, 0), NOTHING_FOUND: int(not found)}
     for todo in todos:
         refused = bool(todo.get("metadata", {}).get("rejected"))
         counts[ending(todo["status"], todo.get("error", ""), refused=refused)] += 1
@@ -62,18 +70,26 @@ def read_tally(stored: object, done: int, *, partly: bool = False) -> dict[str, 
         partly: not everything was done.
     """
     if isinstance(stored, Mapping):
-        return {name: stored[name] for name in _COUNTED if type(stored.get(name)) is int and stored[name] > 0}
+        return {
+            name: stored[name]
+            for name in (*_COUNTED, NOTHING_FOUND)
+            if type(stored.get(name)) is int and stored[name] > 0
+        }
     return {name: count for name, count in ((DONE, done), (REST, int(partly))) if count}
 
 
 def all_done(counts: Mapping[str, int]) -> bool:
-    """Return whether a tally has nothing but what was done."""
+    """Return whether a tally has nothing but what was done, and something was found."""
     return not any(count for name, count in counts.items() if name != DONE)
 
 
 def tally_message(counts: Mapping[str, int]) -> str:
-    """Return a tally in words: `2 done, 1 rejected, 1 not run`; empty for none."""
+    """Return a tally in words: `2 done, 1 rejected, 1 not run`, or `nothing found`; empty for none."""
+    if counts.get(NOTHING_FOUND) and counts.keys() <= {DONE, NOTHING_FOUND}:
+        return Message("nothing found")
     parts: list[str] = [said.filled(counts[name]) for name, said in _COUNTED.items() if counts.get(name)]
+    if counts.get(NOTHING_FOUND):
+        parts.append(Message("nothing found"))
     if counts.get(REST):
         parts.append(Message("not everything") if parts else Message("nothing done"))
     return joined(parts, ", ") if parts else ""

@@ -18,6 +18,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_markdown import first_words, literal
 from hitl_tui.core.tally import cause_of, ending_of
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.written_language import language_of
 from hitl_tui.supervisor.command_summary import in_short, lines_of_run, told, worth_telling
 from hitl_tui.supervisor.lasting_effects import LastingEffect, run_place
 from hitl_tui.supervisor.snapshot import CitationData, ResponseData
@@ -146,6 +147,7 @@ class Response:
         files: workspace-relative paths written by teams.
         outcome: `done`, `partial` (something was rejected, skipped or blocked) or `failed`.
         remarks: what the planner said of its plan, such as what of the query it leaves out, a sentence each.
+        found: False where nothing answers what was asked last.
     """
 
     text: str
@@ -154,6 +156,7 @@ class Response:
     files: tuple[str, ...] = ()
     outcome: str = DONE
     remarks: tuple[str, ...] = ()
+    found: bool = True
 
     def to_dict(self) -> ResponseData:
         return {
@@ -163,6 +166,7 @@ class Response:
             "files": list(self.files),
             "outcome": self.outcome,
             "remarks": list(self.remarks),
+            "found": self.found,
         }
 
 
@@ -184,7 +188,7 @@ def compose(
 
     Args:
         query: what was asked.
-        language: `ko` or `en`; others get English headings.
+        language: of that, `ko` or `en`; others get English headings. A later question is answered in its own.
         todos: in plan order.
         results: `TeamResult` dicts by TODO id; a `brief` in their data says what comes first.
         errors: why no plan could be made.
@@ -193,10 +197,12 @@ def compose(
         branch: the branch that the session stands on.
         asks: where among its arguments an agent's question stands, by its name; see `question_path`.
     """
-    words = _WORDS.get(language, _WORDS["en"])
     if errors:
         return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
     done = [t for t in todos if t.status is Status.COMPLETED]
+    asked = {t.id: _asked(t, asks.get(t.agent_name, ())) for t in todos}
+    language = _language(done or todos, asked, query, language)
+    words = _WORDS.get(language, _WORDS["en"])
     earlier = _from_before(done, lasting, branch)
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     runs = _runs(done, results, earlier, stopped=bool(undone))
@@ -206,7 +212,6 @@ def compose(
         deeds, left = "\n\n".join(filter(None, (deeds, f"**{words['lasting']}**\n\n{left}"))), ""
     by_id = {t.id: t for t in todos}
     drawing = [t for t in done if t.id not in runs and _draws(results.get(t.id), runs)]
-    asked = {t.id: _asked(t, asks.get(t.agent_name, ())) for t in todos}
     briefs = {t.id: _brief(results.get(t.id), words, deed=t.id in runs) for t in done}
     used = {
         d
@@ -225,7 +230,7 @@ def compose(
     questions = _by_question(said[: len(leaves)])
     absent = list(dict.fromkeys(text for one in in_order for text in _absent(one, results, questions)))
     newest = questions[-1] if questions else []
-    unanswered = bool(answering) and not any(one in newest for one in answering)
+    answered = any(one in newest for one in answering)
     among = said if len(questions) > 1 else []
     parts = [(one, one.brief.answer) for one in answering]
     refused: list[str] = []
@@ -241,7 +246,7 @@ def compose(
         # What was asked for last comes first, and in its own order where that was more than one question.
         lately = sorted(questions, key=lambda question: min(one.todo.created_at for one in question), reverse=True)
         parts.sort(key=lambda part: next((n for n, question in enumerate(lately) if part[0] in question), len(lately)))
-    elif unanswered:
+    elif answering and not answered:
         refused = [text for one in newest for text in _absent(one, results, questions)][:1]
     answer = (
         _answer(parts, words, deeds, among, absent=missed) if done else words["nothing_since" if lasting else "nothing"]
@@ -269,7 +274,14 @@ def compose(
         files=files,
         outcome=_outcome(todos),
         remarks=tuple(remarks),
+        found=answered or bool(deeds) or not any(one.brief.absent for one in newest),
     )
+
+
+def _language(todos: Sequence[SupervisorTodo], asked: Mapping[str, str], query: str, language: str) -> str:
+    """Return the language of what was asked last; the given one, which is of the query, where that was the query."""
+    later = [t for t in sorted(todos, key=lambda t: t.created_at) if t.metadata.get("manual") and asked[t.id]]
+    return language_of(asked[later[-1].id], otherwise=query) if later else language
 
 
 def _missed(done: Sequence[SupervisorTodo], results: Mapping[str, ResultData]) -> Iterator[str]:

@@ -433,7 +433,7 @@ class TeamSupervisor:
                 "digest": digest,
                 "summary": response.summary,
                 "outcome": response.outcome,
-                "tally": tally(board.todos.values()),
+                "tally": tally(board.todos.values(), found=response.found),
             },
             "control": replace(board.control, concluded=True).to_dict(),
             "current_phase": s.GENERATE_RESPONSE,

@@ -329,6 +329,7 @@ class ResponseData(TypedDict, total=False):
     files: list[str]
     outcome: str
     remarks: list[str]
+    found: bool
 
 
 @dataclass(frozen=True)
@@ -436,7 +437,7 @@ class Snapshot:
     @cached_property
     def tally(self) -> dict[str, int]:
         """How many TODOs were done, rejected, skipped, not run and so on; see `core.tally`."""
-        return tally(self.raw.values())
+        return tally(self.raw.values(), found=not self.concluded or (self.response or {}).get("found", True))
 
     def todo(self, todo_id: str) -> SupervisorTodo | None:
         """Return one TODO, None when there is none."""

@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING
 from hitl_tui.core.names import person, plain_name, typed_command
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.core.tally import DONE, EXPIRED, FAILED, NOT_RUN, REJECTED, REST, SKIPPED, all_done, tally_message
+from hitl_tui.core.tally import (
+    DONE,
+    EXPIRED,
+    FAILED,
+    NOT_RUN,
+    NOTHING_FOUND,
+    REJECTED,
+    REST,
+    SKIPPED,
+    all_done,
+    tally_message,
+)
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _, ngettext, signs
@@ -323,13 +334,14 @@ def ending_words(snapshot: Snapshot, files: Sequence[str], *, there: bool = Fals
         files: what was written since it ended before.
         there: what is pressed goes to the answer already.
     """
-    counts = snapshot.tally
+    counts = dict(snapshot.tally)
+    there_is = _("Nothing found") if counts.pop(NOTHING_FOUND, 0) else _("Answer ready")
     ended = "" if all_done(counts) else translate(tally_message(counts))
     if not counts.get(DONE):
         return joined(ended, _("{session.pane} shows why"))
     written = _("written: {file}").format(file=in_line(files[0])) if files else ""
     written += _(" and {n:,} more").format(n=len(files) - 1) if len(files) > 1 else ""
-    return joined(ended, _("Answer ready"), written, "" if there else _("{session.pane} to scroll, copy or export"))
+    return joined(ended, there_is, written, "" if there else _("{session.pane} to scroll, copy or export"))
 
 
 _WORST: Sequence[tuple[tuple[str, ...], str]] = (

@@ -10,7 +10,9 @@ from textual.app import App, ComposeResult
 from textual.widgets._markdown import MarkdownBlockQuote
 
 from hitl_tui.console.widgets.answer_pane import AnswerPane, parser
+from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.panes import Panes
+from hitl_tui.console.widgets.session_table import SessionTable
 
 
 def test_rows_of_a_table_or_a_log_keep_their_lines() -> None:
@@ -135,3 +137,15 @@ async def test_the_answer_pane_shows_the_session_that_is_open_and_no_other(tmp_p
         assert c.session.query_one(Panes).chosen == "answer"
         await c.send("/decisions")
         await c.until(lambda: c.session.query_one(Panes).chosen == "stream", "the list, where it is written")
+
+
+@pytest.mark.long
+async def test_an_answer_that_found_nothing_isnt_called_ready(tmp_path: Path) -> None:
+    async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="wifi password?", mode="risk") as c:
+        await c.until(lambda: c.shown() and c.snapshot.concluded, "the end")
+        await c.until(lambda: c.message.startswith("Nothing found · F6"), "that nothing was found")
+        assert c.session.query_one(HeaderBar).status == "✓ nothing found"
+        await c.press("ctrl+o")
+        await c.until(lambda: c.app.screen is c.app.home, "the first screen")
+        await c.until(lambda: c.app.home.query_one(SessionTable).row_count == 1, "the session")
+        assert c.app.home.query_one(SessionTable).get_row_at(0)[1].plain.strip() == "✓ nothing found"

@@ -45,6 +45,16 @@ def test_every_step_is_counted_once(todos: list[SupervisorTodo], said: str) -> N
     assert all_done(counts) is ("," not in said and said.endswith("done")) or not todos
 
 
+def test_an_answer_without_anything_in_it_is_told_as_such() -> None:
+    done = [todo(1, Status.COMPLETED).to_state()]
+    counts = tally(done, found=False)
+    assert (tally_message(counts), all_done(counts)) == ("nothing found", False)
+    assert tally_message(tally([*done, todo(2, Status.SKIPPED).to_state()], found=False)) == (
+        "1 done, 1 skipped, nothing found"
+    )
+    assert read_tally(counts, 0) == counts
+
+
 def test_what_an_older_session_kept_is_told_as_far_as_it_goes() -> None:
     assert tally_message(read_tally(None, 2, partly=True)) == "2 done, not everything"
     assert tally_message(read_tally(None, 0, partly=True)) == "nothing done"

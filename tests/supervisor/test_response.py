@@ -247,6 +247,35 @@ def test_headings_are_in_the_language_of_the_question() -> None:
     assert "찾았습니다. 가장 잘 맞는 구절부터:\n\n`rules.md:3`" in text
 
 
+def later(number: int, query: str) -> SupervisorTodo:
+    """A step for a question that was asked in the session, done."""
+    at = f"2026-01-01T09:0{number}"
+    added = {"manual": True, "added_by": "user"}
+    return todo(number, created_at=at, completed_at=f"{at}:30", arguments={"query": query}, metadata=added)
+
+
+def test_headings_are_in_the_language_of_what_was_asked_last() -> None:
+    first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:00:30", arguments={"query": "When?"})
+    results = {
+        "todo_001": {"text": "In May."},
+        "todo_002": searched("저장 한도는?", RULE, OTHERS[0]),
+        "todo_003": {"text": "90."},
+    }
+    todos = [first, later(2, "저장 한도는?")]
+    assert headings(compose("When?", "en", todos, results, asks=ASKS).text) == ["## 답변", "## 근거"]
+    text = compose("When?", "en", [*todos, later(3, "What did Tom pay?")], results, asks=ASKS).text
+    assert headings(text) == ["## Answer"]
+
+
+def test_an_answer_knows_whether_anything_answers_what_was_asked_last() -> None:
+    first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:00:30", arguments={"query": "When?"})
+    results = {"todo_001": searched("When?"), "todo_002": {"text": "90."}, "todo_003": searched("Who?")}
+    todos = [first, later(2, "What did Tom pay?"), later(3, "Who?")]
+    found = [compose("When?", "en", todos[:n], results, asks=ASKS).to_dict()["found"] for n in (1, 2, 3)]
+    assert found == [False, True, False]
+    assert compose("When?", "en", [todo(1, status=Status.SKIPPED)], {}).found, "that says so itself"
+
+
 def test_a_report_that_was_written_leaves_the_answer_to_what_it_puts_together() -> None:
     data = {"path": "reports/a.md", BRIEF: {"answer": "", "evidence": [], "absent": []}}
     written = TeamResult("Wrote it.", data, (), ("reports/a.md",), "Wrote it.").to_dict()

@@ -162,8 +162,13 @@ class Done(Event):
     about = "The job ended with an answer."
 
     response: Annotated[str, "the answer"]
-    details: Annotated[dict[str, Any], "the rest of it: summary, citations, files, outcome, remarks"]
-    tally: Annotated[dict[str, int], "how many steps were done, rejected, skipped, not run, and so on"]
+    details: Annotated[
+        dict[str, Any], "the rest of it: summary, citations, files, outcome, remarks, whether anything was found"
+    ]
+    tally: Annotated[
+        dict[str, int],
+        "how many steps were done, rejected, skipped, not run, and so on; `nothing_found`: 1 where nothing was found",
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
