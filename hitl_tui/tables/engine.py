@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -169,7 +170,7 @@ class Engine:
         Raises:
             TableError: it can't be read.
         """
-        if file.kind == "excel":
+        if file.kind in ("excel", "lists"):
             self._fill(view, _sheet_rows(file, sheet))
         elif file.kind == "forms":
             self._fill(view, form_rows(file.forms()))
@@ -237,12 +238,28 @@ def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Eng
 
 
 def sheets(file: TableFile) -> tuple[str, ...]:
-    """Return the names of a workbook's sheets; one empty name for any other file.
+    """Return the names of a workbook's sheets, or of the lists of a JSON object; one empty name for any other file.
 
     Raises:
         TableError: it can't be read.
     """
+    if file.kind == "lists":
+        return tuple(_lists(file))
     return tuple(_workbook(file).sheet_names) if file.kind == "excel" else ("",)
+
+
+def _lists(file: TableFile) -> dict[str, list[dict[str, Any]]]:
+    """Return the lists of records that a JSON object has, by their names.
+
+    Raises:
+        TableError: it can't be read.
+    """
+    try:
+        held = json.loads(file.absolute.read_bytes())
+    except (ValueError, OSError, RecursionError) as error:
+        raise TableError(Message("{}", error)) from error
+    lists = ((name, one) for name, one in held.items() if isinstance(one, list)) if isinstance(held, dict) else ()
+    return {name: one for name, one in lists if len(one) > 1 and all(isinstance(record, dict) for record in one)}
 
 
 def _workbook(file: TableFile) -> Any:
@@ -253,7 +270,7 @@ def _workbook(file: TableFile) -> Any:
     try:
         return CalamineWorkbook.from_path(str(file.absolute))
     except (CalamineError, OSError) as error:
-        raise TableError(Message("{} can't be read: {}.", file.path, error)) from error
+        raise TableError(Message("{}", error)) from error
 
 
 def _sheet_rows(file: TableFile, sheet: str) -> Iterator[list[str]]:
@@ -278,13 +295,19 @@ def _rows_of_sheet(file: TableFile, sheet: str) -> Iterator[list[str]]:
     Raises:
         TableError: a cell can't be read.
     """
+    if file.kind == "lists":
+        records = _lists(file).get(sheet, [])
+        names = list(dict.fromkeys(name for record in records for name in record))
+        yield names
+        yield from ([_cell(record.get(name)) for name in names] for record in records)
+        return
     workbook = _workbook(file)
     from python_calamine import CalamineError
 
     try:
         rows = [[_cell(value) for value in row] for row in workbook.get_sheet_by_name(sheet).to_python()]
     except CalamineError as error:
-        raise TableError(Message("{} can't be read: {}.", f"{file.path} ({sheet})", error)) from error
+        raise TableError(Message("{}: {}", sheet, error)) from error
     width = [sum(cell != "" for cell in row) for row in rows[:50]]
     usual = sorted(width)[len(width) // 2] if width else 0
     start = next((n for n, filled in enumerate(width) if filled >= max(2, usual)), len(rows))
@@ -300,6 +323,12 @@ def _is_remark(row: Sequence[str]) -> bool:
 
 
 def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list) and all(isinstance(one, str | int | float) for one in value):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value).strip()

@@ -19,8 +19,10 @@ SUFFIXES = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".xlsx": "excel", ".xls": "excel", ".xlsm": "excel", ".ods": "excel",
     ".parquet": "parquet", ".parq": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
-_RECORDS = re.compile(rb"\s*(?:\[\s*)?\{\s*\"")
-"""How JSON begins that is a list of records, or a record a line."""
+_RECORDS, _LISTS = re.compile(rb"\s*(?:\[\s*)?\{\s*\""), re.compile(rb"\"\s*:\s*\[\s*\{\s*\"")
+"""How JSON begins that is a list of records, or a record a line; and what an object has that holds such lists."""
+_LOOKED_AT, MAX_OBJECT = 65_536, 16_000_000
+"""Bytes of JSON in which a list begins, and of an object that is read as a whole."""
 MAX_FILES = 400
 MAX_SEEN = 50_000
 MAX_BYTES = 2_000_000_000
@@ -34,7 +36,8 @@ class TableFile:
     Args:
         path: relative to the workspace, forward slashes.
         absolute: where to open it; of forms a pattern.
-        kind: `csv`, `excel`, `parquet`, `json` (a list of records), or `forms`: texts that are a row each.
+        kind: `csv`, `excel`, `parquet`, `json` (a list of records), `lists` (a JSON object with such lists), or
+            `forms`: texts that are a row each.
         size, mtime_ns: its state.
     """
 
@@ -108,14 +111,18 @@ def _file(workspace: Path, path: Path, kind: str) -> TableFile | None:
         relative = _relative(workspace, path)
     except (OSError, ValueError):
         return None
-    if not 0 < state.st_size <= MAX_BYTES or not path.is_file() or (kind == "json" and not _has_records(path)):
+    if not 0 < state.st_size <= MAX_BYTES or not path.is_file():
         return None
-    return TableFile(relative, path, kind, state.st_size, state.st_mtime_ns)
+    kind = _kind_of_json(path, state.st_size) if kind == "json" else kind
+    return TableFile(relative, path, kind, state.st_size, state.st_mtime_ns) if kind else None
 
 
-def _has_records(path: Path) -> bool:
-    """Whether JSON is a list of records; a single object, as most settings are, is no table."""
+def _kind_of_json(path: Path, size: int) -> str:
+    """Return the kind of a JSON file; empty where it has no records, as most settings."""
     with suppress(OSError), path.open("rb") as opened:
-        begins = _RECORDS.match(opened.read(256))
-        return begins is not None and (b"[" in begins[0] or path.suffix.lower() != ".json")
-    return False
+        head = opened.read(_LOOKED_AT)
+        begins = _RECORDS.match(head)
+        if begins and (b"[" in begins[0] or path.suffix.lower() != ".json"):
+            return "json"
+        return "lists" if begins and size <= MAX_OBJECT and _LISTS.search(head) else ""
+    return ""

@@ -67,7 +67,7 @@ _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...] | str] = OrderedDict
 _lock = threading.Lock()
 _AT_ONCE = 32
 """Columns that are looked at in one query."""
-_MAY_BE = ("excel", "json")
+_MAY_BE = ("excel", "json", "lists")
 """Kinds of files, or sheets of them, that needn't be tables."""
 
 

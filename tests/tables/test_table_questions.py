@@ -464,6 +464,37 @@ def test_a_record_a_line_is_a_table(tmp_path: Path) -> None:
     assert first(asked(tmp_path, "average seconds in visits.jsonl")) == 6
 
 
+SHELF = """{"version": 2, "owner": {"name": "Ann"}, "tags": ["old", "new"], "books": [
+ {"title": "Tides", "pages": 210, "lent": true, "about": ["sea", "moon"]},
+ {"title": "Kites", "pages": 90, "lent": false, "about": ["wind"]},
+ {"title": "Maps", "pages": 150, "about": ["sea", "land"]}],
+ "readers": [{"name": "Bo", "since": "2021-03-01"}, {"name": "Cy", "since": "2023-05-01"}]}"""
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how many books are in shelf.json?", "**3**"),
+        ("total pages in shelf.json", "**450**"),
+        ("which book has the most pages?", "Tides"),
+        ("shelf.json에서 페이지가 가장 적은 책은?", "Kites"),
+        ("How many books are about sea?", "**2**"),
+        ("how many readers are in shelf.json?", "**2**"),
+    ],
+)
+def test_the_lists_of_records_in_a_json_object_are_tables(tmp_path: Path, question: str, answer: str) -> None:
+    written(tmp_path, "shelf.json", SHELF)
+    assert answer in brief(asked(tmp_path, question), "en").answer
+
+
+def test_of_a_broken_json_object_it_is_said_that_it_can_t_be_read(tmp_path: Path) -> None:
+    written(tmp_path, "broken.json", '{"books": [{"title": "Tides"}, {"title": ')
+    written(tmp_path, "cars.json", CARS)
+    assert first(asked(tmp_path, "how many cars are in cars.json?")) == CARS.count("{")
+    told = brief(asked(tmp_path, "how many books are in broken.json?"), "en")
+    assert (told.answer, told.absent[0].count("can't be read")) == ("", 1)
+
+
 def test_json_that_is_no_list_of_records_is_no_table(tmp_path: Path) -> None:
     written(tmp_path, "settings.json", '{"name": "x", "width": 3}')
     written(tmp_path, "numbers.json", "[1, 2, 3]")
