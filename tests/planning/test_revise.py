@@ -176,6 +176,14 @@ async def test_a_session_that_runs_gets_another_order_of_what_is_to_come(text: s
     assert {c["todo_id"]: list(c["after"]) for c in changes if c["kind"] == "after"} == then
 
 
+@pytest.mark.parametrize(
+    "text", ["copy the files first", "verify the database first", "파일 개수 세는 건 마지막에", "로그 확인을 먼저 해줘"]
+)
+async def test_a_step_isnt_named_by_what_something_else_is_to_be_done_with(text: str) -> None:
+    with pytest.raises(BadInput, match="No change to the plan"):
+        await agent().rework([text], RUNS, await plan_of(RUNS))
+
+
 async def test_what_has_run_keeps_its_place() -> None:
     todos = ended(await plan_of(RUNS), todo_001=Status.COMPLETED, todo_002=Status.IN_PROGRESS)
     with pytest.raises(BadInput, match="002 is in_progress; only steps that haven't run can be moved"):

@@ -332,8 +332,6 @@ def _words(text: str) -> Iterator[tuple[Span, str]]:
 
 _FINDS = frozenset({"lookup", "list", "fetch"})
 """Verbs of rules.toml that ask for what there is."""
-
-
 _VERB = re.compile(r"([a-z]+)([- ]up)?")
 
 

@@ -21,7 +21,8 @@ from hitl_tui.planning.rule_planner.query_reader import shown
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 
 IDLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
-_USERS = {Need.FIND: (Need.COMPUTE, Need.WRITE), Need.COMPUTE: (Need.WRITE,), Need.RUN: (Need.WRITE,)}
+USERS = {Need.FIND: (Need.COMPUTE, Need.WRITE), Need.COMPUTE: (Need.WRITE,), Need.RUN: (Need.WRITE,)}
+"""Kinds of steps that use what one of a kind finds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,7 @@ class Scene:
         What its dependencies rest on can't wait for it.
         """
         before = ancestors(dependencies, {todo.id: todo.dependencies for todo in self.todos})
-        for user in _USERS.get(need, ()):
+        for user in USERS.get(need, ()):
             waiting = [t.id for t in self.of(user) if t.status in IDLE and t.id not in gone and t.id not in before]
             if waiting:
                 return tuple(waiting)

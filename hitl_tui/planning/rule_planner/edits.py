@@ -40,8 +40,6 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 """Operations whose steps are where something else goes."""
 LEVELS = ("first", "last")
 """Words that put a step at an end of the plan, by their names in rules.toml."""
-
-
 _ROW = re.compile(r"(?P<one>\d)(?:,| and|, and) $")
 _OBJECT = 5
 """Words between an English verb and what it is about, and the verb."""

@@ -18,7 +18,7 @@ from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
-from hitl_tui.planning.rule_planner.draft import IDLE, Draft, Scene, ancestors
+from hitl_tui.planning.rule_planner.draft import IDLE, USERS, Draft, Scene, ancestors
 from hitl_tui.planning.rule_planner.edits import LEVELS, RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
@@ -284,7 +284,9 @@ class _Revision:
 
     def _take_out(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
         if not named:
-            raise BadInput(Message("The plan has no {} step to remove.", _spoken(edit.steps[0])), help=HELP)
+            step = edit.steps[0]
+            spoken = f'"{step.command}"' if step.command else _NAMES[step.need or Need.RUN]
+            raise BadInput(Message("The plan has no {} step to remove.", spoken), help=HELP)
         may = [t for t in named if OPERATOR in TRANSITIONS.get((t.status, Status.SKIPPED), ())]
         able = [t for t in may if t.id not in self.draft.gone]
         if not able:
@@ -390,16 +392,14 @@ class _Revision:
 
         An analysis draws on commands, too, but on those that wait only where it is about what they do.
         """
-        scene, new = self.scene, self.draft.new
-        of_deeds = of_commands(edit.subject)
+        new, of_deeds = self.draft.new, of_commands(edit.subject)
         about = [term.lower() for term in terms_of(self.about)] if need is Need.WRITE else []
 
         def tells(todo: SupervisorTodo) -> bool:
-            kind = scene.kind_of(todo)
-            if need is Need.WRITE:
-                asked = todo.id in new or not about or any(term in _question(todo).lower() for term in about)
-                return kind is not Need.WRITE and asked
-            return kind is Need.FIND or (kind is Need.RUN and (of_deeds or todo.status is Status.COMPLETED))
+            kind = self.scene.kind_of(todo)
+            ran = need is Need.COMPUTE and kind is Need.RUN and (of_deeds or todo.status is Status.COMPLETED)
+            asked = todo.id in new or not about or any(term in _question(todo).lower() for term in about)
+            return asked and (ran or need in USERS.get(kind, ()))
 
         found = [t.id for t in self.draft.staying if tells(t)]
         return [*after, *(i for i in found if not after or i in new)]
@@ -519,9 +519,3 @@ class _Revision:
 
 def _question(todo: SupervisorTodo) -> str:
     return str(todo.arguments.get("query", ""))
-
-
-def _spoken(step: Named) -> str:
-    if step.command:
-        return f'"{step.command}"'
-    return _NAMES[step.need] if step.need else f"todo_{step.number:03d}"

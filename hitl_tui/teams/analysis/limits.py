@@ -85,19 +85,14 @@ def limits_in(passages: Sequence[Passage]) -> list[Limit]:
         borders = [0, *(match.start() for match in _HEADING.finditer(passage.text)), len(passage.text)]
         sections = [passage.text[start:end] for start, end in pairwise(borders)]
         for start, end in sentences(passage):
-            for limit in _of_sentence(passage, start, end, sections[bisect(borders, start, 1, len(sections)) - 1]):
-                found.setdefault((limit.source.label, *limit.amount.of, limit.amount.value), limit)
+            said, section = passage.text[start:end], sections[bisect(borders, start, 1, len(sections)) - 1]
+            heading = section.split("\n", 1)[0].strip("# ") if section[:1] == "#" else passage.heading
+            whole, source = f"{heading}: {said.strip()}".lstrip(": "), passage.cite(start, end)
+            for amount in () if is_exception(said) else parse_amounts(said):
+                if bound := bound_of(said, amount):
+                    limit = Limit(amount, bound, source, whole, section)
+                    found.setdefault((source.label, *amount.of, amount.value), limit)
     return list(found.values())
-
-
-def _of_sentence(passage: Passage, start: int, end: int, section: str) -> Iterator[Limit]:
-    said = passage.text[start:end]
-    if not is_exception(said):
-        for amount in parse_amounts(said):
-            if bound := bound_of(said, amount):
-                heading = section.split("\n", 1)[0].strip("# ") if section[:1] == "#" else passage.heading
-                whole = f"{heading}: {said.strip()}".lstrip(": ")
-                yield Limit(amount, bound, passage.cite(start, end), whole, section)
 
 
 def is_exception(said: str) -> bool:
