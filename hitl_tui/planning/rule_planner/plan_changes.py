@@ -284,8 +284,8 @@ class _Revision:
 
     def _take_out(self, edit: Edit, named: Sequence[SupervisorTodo]) -> None:
         if not named:
-            step = edit.steps[0]
-            spoken = f'"{step.command}"' if step.command else _NAMES[step.need or Need.RUN]
+            command, need = edit.steps[0].command, edit.steps[0].need
+            spoken = f'"{command}"' if command else _NAMES[need] if need else "other"
             raise BadInput(Message("The plan has no {} step to remove.", spoken), help=HELP)
         may = [t for t in named if OPERATOR in TRANSITIONS.get((t.status, Status.SKIPPED), ())]
         able = [t for t in may if t.id not in self.draft.gone]
