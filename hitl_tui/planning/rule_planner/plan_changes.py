@@ -139,19 +139,15 @@ class _Sentence:
                 if edit.operation is Operation.ADD or (placed and skipped):
                     place = (at + edit.place[0], at + edit.place[1])
                     self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
-        new = [call for call in self.calls if not self.waiting(call.command)]
-        rest = blanked(self.rest, [(call.start - at, call.end - at) for call in new])
-        # "Only …" of what changes a step's input says what the step is to do, and nothing of the others.
-        waiting = [(call, todos[0]) for call in self.calls if (todos := self.waiting(call.command))]
-        gives = [call for call, todo in waiting if changed_inputs(call.words, todo, self._scene) is not None]
-        given = [(call.start - at, call.end - at) for call in gives]
-        left = (
-            edit
-            for edit in self.edits
-            if rest[slice(*edit.place)].strip()
-            and not (edit.operation is Operation.ONLY and overlaps(edit.place, given))
-        )
+        # What a new step is given, or one that waits, says what the step is to do, and nothing of the others.
+        taken = [call for call in self.calls if self._is_given(call)]
+        rest = blanked(self.rest, [(call.start - at, call.end - at) for call in taken])
+        left = (edit for edit in self.edits if rest[slice(*edit.place)].strip())
         self.left = [replace(e, operation=Operation.ASK) if e.level else e for e in left]
+
+    def _is_given(self, call: Call) -> bool:
+        waiting = self.waiting(call.command)
+        return not waiting or changed_inputs(call.words, waiting[0], self._scene) is not None
 
     def waiting(self, command: str) -> list[SupervisorTodo]:
         """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
@@ -492,9 +488,8 @@ class _Revision:
         strategy = next((one.strategy for one in reversed(sentences) if one.strategy), None) if scene.reviewed else None
         if changes or strategy:
             unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text)]
-            notes = [refusal.message for refusal in self.refusals]
-            notes += [Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread]
-            refused = (refusal.message for refusal in self.refusals)
+            refused = [refusal.message for refusal in self.refusals]
+            notes = [*refused, *(Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread)]
             reason = joined([*self._told(changes), *left_out(asked, scene.language), *refused])
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
