@@ -184,6 +184,13 @@ async def test_a_step_isnt_named_by_what_something_else_is_to_be_done_with(text:
         await agent().rework([text], RUNS, await plan_of(RUNS))
 
 
+@pytest.mark.parametrize("text", ["Delete all log files older than 30 days", "30일 지난 로그 파일을 모두 삭제해줘"])
+async def test_what_gives_a_step_its_input_takes_no_other_step_out(text: str) -> None:
+    proposal = await agent().revise(text, RUNS, await plan_of(RUNS))
+    assert brief(proposal) == [("edit", "todo_003")]
+    assert proposal.changes[0]["arguments"]["parameters"]["days"] == 30
+
+
 async def test_what_has_run_keeps_its_place() -> None:
     todos = ended(await plan_of(RUNS), todo_001=Status.COMPLETED, todo_002=Status.IN_PROGRESS)
     with pytest.raises(BadInput, match="002 is in_progress; only steps that haven't run can be moved"):
