@@ -70,7 +70,7 @@ def asked_in(text: str, known: Mapping[str, CommandFacts], *, trusted: bool = Tr
     unclear: list[tuple[str, str]] = []
     for clause in split(text, [m.place for m in mentions]):
         verdict, named = _named_in(clause, mentions, known)
-        if verdict is _Verdict.NOTHING and calls and (further := _goes_on(calls[-1], clause, text)):
+        if verdict is _Verdict.NOTHING and calls and (further := _goes_on(calls[-1], clause)):
             calls[-1:] = further
         elif verdict is _Verdict.CALLED:
             calls += _calls_of(clause, named, known)
@@ -105,7 +105,7 @@ def _calls_of(clause: Clause, named: Sequence[_Mention], known: Mapping[str, Com
             yield replace(call, start=at, end=at + call.end)
 
 
-def _goes_on(last: Call, clause: Clause, text: str) -> list[Call]:
+def _goes_on(last: Call, clause: Clause) -> list[Call]:
     """Return the last call with what a clause adds to it, and calls of the same with what it says instead.
 
     A clause that asks for something of its own, by a verb or a question, does neither.
@@ -114,18 +114,16 @@ def _goes_on(last: Call, clause: Clause, text: str) -> list[Call]:
     named = {match["name"] for match in PAIR.finditer(said)}
     if named - facts.parameters.keys():
         return []
-    missing = {n: p for n, p in facts.parameters.items() if n not in last.parameters or n in named}
+    missing = {n: p for n, p in facts.parameters.items() if n not in last.parameters}
     [more, *_], instead = fill(said, replace(facts, parameters=missing)), fill(said, facts)
     all_used = not blanked(said, more.used).strip(_SIGNS)
-    if rules().says.howto.search(said) or "?" in text[clause.start : clause.end + 1]:
+    if rules().says.howto.search(said) or (requested(said) and not all_used):
         return []
-    if requested(said) and not all_used:
-        return []
-    repeated = all(b.parameters.keys() & last.parameters.keys() and not b.unplaced for b in instead)
+    repeated = all(one.parameters.keys() & last.parameters.keys() for one in instead)
     if repeated and not instead[0].unread:
         whole = [in_declared_order({**last.parameters, **one.parameters}, facts) for one in instead]
         return [last, *(Call(facts, given, said.strip(), clause.start, clause.end) for given in whole)]
-    if more.parameters and len(more.unread) <= len(more.parameters):
+    if more.parameters:
         given = in_declared_order({**last.parameters, **more.parameters}, facts)
         return [replace(last, parameters=given, end=clause.end, words=f"{last.words}. {said.strip()}")]
     return []
@@ -274,8 +272,8 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts]) -> str:
 def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]]) -> float:
     wanted, asking = requested(clause), rules().says.howto.search(clause) is not None
     own, part = vocabularies[facts.name], _HALF
-    deeds = wanted & lexicon().deeds(facts)
-    if not deeds and (deeds := wanted & lexicon().begins(facts)):
+    deeds, begins = wanted & lexicon().deeds(facts), lexicon().concepts(next(iter(name_words(facts.description)), ""))
+    if not deeds and (deeds := wanted & begins):
         part = 1.0  # "write" says little: what is to be written has to be the same
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))

@@ -344,16 +344,13 @@ class _Revision:
 
     def _ask_first(self, said: _Sentence) -> None:
         """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
-        if any(edit.operation for edit in said.edits):
-            clauses = [clause.text for clause in split(said.text, ())]
-            asked = [text for text in clauses if not self._asks_report(text)] if len(clauses) > 1 else []
-            reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
-            self.title = self.title or (report_subject(said.text) if reports else "")
-            known = not reports or self._was_answered(self.title) or self._is_done(self.title)
-            about = [] if known else [self.title]
-        else:
-            asked, about = [said.text], []
-        questions = [text for text in asked if wants(text, Need.FIND)]
+        operated = any(edit.operation for edit in said.edits)
+        clauses = [clause.text for clause in split(said.text, ())] if operated else [said.text]
+        questions = [text for text in clauses if wants(text, Need.FIND) and not self._asks_report(text)]
+        reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
+        self.title = self.title or (report_subject(said.text) if reports else "")
+        known = not reports or self._was_answered(self.title) or self._is_done(self.title)
+        about = [] if known else [self.title]
         for text in filter(None, [*questions, *about]):
             more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
             names = dict[str, str]()

@@ -113,10 +113,6 @@ class Lexicon:
         """Return what something that can be called does, by what it says of itself."""
         return self.meant(f"{facts.name} {facts.description}") & self.verbs
 
-    def begins(self, facts: CommandFacts) -> frozenset[str]:
-        """Return the verb that the description of something that can be called begins with, however little it says."""
-        return self.concepts(next(iter(name_words(facts.description)), "")) & self.verbs
-
     def found(self, word: str, vocabulary: frozenset[str]) -> frozenset[str]:
         """Return what of a vocabulary a word means, or is written like."""
         root = stem(word)
