@@ -253,6 +253,8 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     KeySpec("answer.source", ANSWER, "o", "want('source')", "open", "Open a cited place at its line", "o"),
     KeySpec("answer.copy", ANSWER, "y", "want('copy')", "copy", "Copy the answer", "y"),
+    KeySpec("answer.first", ANSWER, "home,g", "scroll_home", "first", "To the first line", "Home g", line=False),
+    KeySpec("answer.last", ANSWER, "end,G", "scroll_end", "last", "To the last line", "End G", line=False),
     _maximise(ANSWER),
     KeySpec("answer.leave", ANSWER, "escape", "want('leave')", "prompt", "Back to the prompt", "Esc"),
     KeySpec("replay.older", REPLAY, "left", "step(-1)", "back", "One checkpoint back", "←", True),
@@ -308,6 +310,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("store.open", STORE, "enter", "select_cursor", "open", "Show the thread's history and state", "Enter"),
     KeySpec("store.find", STORE, "slash", "find", "find", "Only threads with these words in id or title", "/"),
     KeySpec("store.refresh", STORE, "r", "refresh", "refresh", "Reload the list", "r"),
+    KeySpec("store.first", STORE, "home,g", "scroll_top", "first", "To the first line", "Home g", line=False),
+    KeySpec("store.last", STORE, "end,G", "scroll_bottom", "last", "To the last line", "End G", line=False),
     KeySpec("store.help", STORE, "question_mark", "app.help", "help", "All keys", "?", line=False),
     KeySpec("store.leave", STORE, "escape", "leave", "all", "Show all threads again", "Esc", line=False),
     KeySpec("prompt.send", PROMPT, "enter", "send", "send", "Send: a command, or a change to the plan", "Enter"),
@@ -344,6 +348,8 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec(
         "sessions.delete", SESSIONS, "d,delete", "want('delete')", "delete", "Delete it, once its id was typed", "d"
     ),
+    KeySpec("sessions.first", SESSIONS, "home,g", "scroll_top", "first", "To the newest", "Home g", line=False),
+    KeySpec("sessions.last", SESSIONS, "end,G", "scroll_bottom", "last", "To the oldest shown", "End G", line=False),
     KeySpec("sessions.leave", SESSIONS, "escape", "leave", "prompt", "Show all again, or back to the prompt", "Esc"),
     KeySpec("inbox.find", INBOX, "slash", "find", "find", "Show only what has these words", "/"),
     KeySpec("inbox.close", INBOX, "escape,q,f3", "close", "close", "Close; nothing is decided here", "Esc q F3"),

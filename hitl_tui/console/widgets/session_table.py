@@ -137,7 +137,7 @@ class SessionTable(DataTable[Text], SearchInput):
         self.post_message(self.Sought())
 
     def _fill(self, here: str) -> None:
-        row = self.cursor_row
+        row, above = self.cursor_row, self.cursor_row - self.scroll_target_y
         here = self._last = here or self._last  # where nothing is found the place isn't forgotten
         words = self.finding.text
         found = self._all
@@ -158,6 +158,8 @@ class SessionTable(DataTable[Text], SearchInput):
         if self._rows:
             ids = [s.id for s in self._rows]
             self.move_cursor(row=ids.index(here) if here in ids else min(row, len(ids) - 1), animate=False)
+            if here in ids and not before:  # what was drawn anew stays where it was on the screen
+                self.call_after_refresh(self.scroll_to, y=self.cursor_row - above, animate=False)
 
     def _cells(self, summary: SessionSummary) -> tuple[Text, ...]:
         _identity, status, time, room = self._widths
