@@ -40,18 +40,26 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
+def _again(session: str) -> str:
+    return f"{own_command()} --session {session}"
+
+
 class HitlApp(ConsoleApp):
     """The console: the first screen, and the session that is open.
 
     Args:
         options: how it begins.
         clock: monotonic seconds, for the keys that must not decide.
+        again: returns the shell command that opens a session by id.
     """
 
     CSS_PATH: ClassVar[list[str | PurePath]] = [*ConsoleApp.CSS_PATH, "widgets/prompt.tcss", "screens/home.tcss"]
 
-    def __init__(self, options: OpenOptions, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, options: OpenOptions, clock: Callable[[], float] = time.monotonic, again: Callable[[str], str] = _again
+    ) -> None:
         super().__init__(options, clock)
+        self._again = again
         self.sessions = SessionSwitcher(self)
         self.preparation = FolderPreparation(self)
         self.engine = Engine(options, self.sessions.elsewhere)
@@ -258,12 +266,15 @@ class HitlApp(ConsoleApp):
             )
             return said.format(question=one_line(begun, 60))
         snapshot = self.session.snapshot if self._session_made and self.sessions.opened else None
-        if snapshot is None or snapshot.concluded:
+        if snapshot is None:
             return ""
         count, name = len(snapshot.questions), safe_text(snapshot.session_id, multiline=False)
+        command = self._again(name)
+        if snapshot.concluded and not count:
+            return _("To open {name} again: {command}").format(name=name, command=command)
         said = ngettext("{n} question waits in {name}.", "{n} questions wait in {name}.", count)
         said = said if count else _("{name} isn't finished.")
-        again = _("To continue: {command}").format(command=f"{own_command()} --session {name}")
+        again = _("To continue: {command}").format(command=command)
         return f"{said.format(n=count, name=name)} {again}"
 
 
@@ -292,8 +303,12 @@ async def _run(app: HitlApp) -> None:
             await app.engine.close()
 
 
-def run_console(options: OpenOptions) -> tuple[int, str]:
+def run_console(options: OpenOptions, again: Callable[[str], str]) -> tuple[int, str]:
     """Run the console until it is left. Who calls it decides where the log goes.
+
+    Args:
+        options: how it begins.
+        again: returns the shell command that opens a session by id.
 
     Returns:
         The exit code, and what waits in the session that was left and how to come back; empty for nothing.
@@ -303,7 +318,7 @@ def run_console(options: OpenOptions) -> tuple[int, str]:
     """
     if options.mode and options.mode not in MODES:
         raise BadInput(Message('Unknown mode "{}"; use step, plan or risk.', options.mode))
-    app = HitlApp(options)
+    app = HitlApp(options, again=again)
     delay_full_collections()
     asyncio.run(_run(app))
     if app.failure:

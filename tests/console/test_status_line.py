@@ -219,6 +219,12 @@ async def test_leaving_says_in_the_terminal_what_waits_and_how_to_continue(tmp_p
         await c.press("ctrl+q")
         assert c.app.parting.endswith(" ↑ at the prompt brings back what you had typed.")
     assert recall_lines(tmp_path / "asks")[-1] == "also ask ‹DB_PASSWORD›"
+    async with console(tmp_path / "asks", session="s1") as c:
+        await c.asked()
+        await c.send("/stop")
+        await c.until(lambda: c.snapshot.concluded, "the end")
+        await c.press("ctrl+q")
+        assert c.app.parting == "To open s1 again: hitl-tui --session s1"
     async with console(tmp_path / "home", query="") as c:
         await c.press("ctrl+q")
         assert not c.app.parting
