@@ -13,8 +13,10 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Markdown, Static
+from textual.widgets.markdown import MarkdownBlock
 
 from hitl_tui.console import keys
+from hitl_tui.console.widgets.answer_table import TableBlock
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.wording.times import local_times
@@ -46,7 +48,14 @@ def _keep_lines(state: StateCore) -> None:
 
 def rendered(text: str, id: str | None = None) -> Markdown:
     """Return safe Markdown as it is shown; its links are text."""
-    return Markdown(text, id=id, open_links=False, parser_factory=parser)
+    return _SafeMarkdown(text, id=id, open_links=False, parser_factory=parser)
+
+
+class _SafeMarkdown(Markdown):
+    """Markdown whose tables are drawn as such."""
+
+    def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
+        return TableBlock if block_name == "table_open" else super().get_block_class(block_name)
 
 
 class AnswerPane(VerticalScroll):
