@@ -352,6 +352,8 @@ UNREAD = ("notes/plan.xlsx", "budget.xlsx", "pics/a.png", "pics/b.jpg")
         ("사진 폴더에 뭐가 들어 있어?", None),
         ("how many files are in the letters folder?", None),
         ("노트에 뭐라고 적혀 있어?", None),
+        ("찍은 사진은 무슨 파일 형식으로 저장돼?", None),
+        ("설정 파일에 비밀번호를 적기 싫은데 다른 방법 뭐 있어?", None),
     ],
 )
 def test_files_are_counted_and_listed_by_kind_and_folder_whether_or_not_they_are_searched(

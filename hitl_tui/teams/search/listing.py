@@ -108,7 +108,8 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     """Return which files a question wants counted or listed; None for other questions."""
     question = normalise(question)
     times = _WORDS.times.search(question) is not None
-    if not (times or HOW_MANY.search(question) or _WORDS.lists.search(question)):
+    has = _WORDS.has_in_name.search(question)
+    if not (times or has or HOW_MANY.search(question) or _WORDS.lists.search(question)):
         return None
     paths = paths_of(db)
     titled, begins = _WORDS.titles.search(question), _WORDS.begins.search(question)
@@ -124,7 +125,7 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     if glob and (files or programs):
         below, _, name = glob[0].rpartition("/")
         return Listing(below or folder, name=name if "*" in name else f"*{name}")
-    if files and (has := _WORDS.has_in_name.search(question)):
+    if files and has:
         return Listing(folder, f"*{escape(has['en'] or has['ko'])}*", kinds)
     word = _word(question)
     if not word and files and (mention := _WORDS.mentions.search(question)):
@@ -212,7 +213,7 @@ def names(word: str, path: str) -> bool:
         return True
     parts = [part for part in _PART.findall(path.casefold()) if len(part) >= _SHORTEST_NAME]
     longer = any(word.casefold().startswith(part) and len(word) - len(part) <= _ENDING for part in parts)
-    return longer or bool(_sounding(word, {part: [part] for part in parts}))
+    return longer or (len(word) > 1 and bool(_sounding(word, {part: [part] for part in parts})))
 
 
 def _ending(path: str) -> str:
