@@ -111,6 +111,7 @@ def test_entries_are_listed(folder: Path, question: str, noun: str, place: str, 
         "How many days may a parcel take?",
         "Which function in test_box.py calls the helper?",
         "어떤 폴더에 저장돼?",
+        "We set up backups for the box. Which directories must be in there?",
         "test_box.py의 helper 함수는 뭐 하는 거야?",
     ],
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.teams.search.index_refresh import paths_of
-from hitl_tui.teams.search.listing import HOW_MANY, SAYS_LITTLE, folder_in, letters, lines_in, names, telling_words
+from hitl_tui.teams.search.listing import HOW_MANY, SAYS, folder_in, letters, lines_in, names, says_more, telling_words
 from hitl_tui.teams.search.lists import blocks_of
 from hitl_tui.teams.search.query_terms import whole_words
 
@@ -77,15 +77,19 @@ def _folders(paths: Sequence[str], question: str) -> Entries | None:
         for depth in range(1, len(parts)):
             below.setdefault("/".join(parts[: depth - 1]), {}).setdefault(parts[depth - 1], path)
     called, rest = folder_in(_WORDS.folders.sub(" ", question), paths)
-    words = telling_words(rest)
+    words = {word: says for word, says in telling_words(rest).items() if says >= SAYS}
     named = {
         folder: sum(says for word, says in words.items() if names(word, folder))
         for folder in below
         if f"{folder}/".startswith(f"{called}/" if called else "")
     }
-    if not named or not (called or any(named.values()) or max(words.values(), default=0.0) < SAYS_LITTLE):
+    if not named:
         return None
     folder = min(named, key=lambda one: (-named[one], one.count("/")))
+    others = [word for word in words if not names(word, folder)]
+    more = says_more(others, len(words) - len(others) + bool(called)) and not _WORDS.subfolders.search(question)
+    if more or not (called or named[folder] or not words):
+        return None
     return Entries("folder", "", folder or ".", tuple((path, 1, f"{name}/") for name, path in below[folder].items()))
 
 

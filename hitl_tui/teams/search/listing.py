@@ -32,7 +32,7 @@ _PART = re.compile(r"[^\W\d_]+")
 _SOUNDS_SO = 65
 _SEVERAL, _MOSTLY = 2, 2
 """Files that are several, and how many times as many words name files as don't, where most do."""
-_SAYS, SAYS_LITTLE = 0.3, 0.12
+SAYS, _LITTLE = 0.3, 0.12
 """How much a word says at least that is more than to ask, and where nothing names the files: "what files do I need"."""
 
 
@@ -164,30 +164,34 @@ def telling_words(text: str) -> dict[str, float]:
 
 def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mapping[str, float]) -> Listing | None:
     """Return the files that a question wants by where they are and of which kind; None where it says more than that."""
-    said = [word for word, says in words.items() if says >= _SAYS or word[0].isdigit()]
+    said = [word for word, says in words.items() if says >= SAYS or word[0].isdigit()]
     within = [path for path in paths if listing.takes(path)]
     parts = tuple(word for word in said if any(names(word, path) for path in within))
-    # Words that say what a kind of file in a folder is for name it, whether or not a path has some of them.
-    if listing.folder and listing.kinds and len(parts) < len(said):
-        return listing if within else None
+    # What scripts of one kind in a folder are for needn't stand in their paths.
+    if within and listing.folder and listing.kinds and len(parts) < len(said) and _WORDS.programs.search(question):
+        return listing
     # A Korean word may say what the files are for; another one names them, unless the folder has one kind alone, or
     # most of the words name them.
     one_kind = bool(listing.folder) and HOW_MANY.search(question) and len({_ending(path) for path in within}) == 1
     others = [word for word in said if word not in parts]
-    mostly = len(parts) + bool(listing.folder) >= _MOSTLY * len(others)
-    strange = (any(map(str.isascii, others)) and not mostly) or (said and not parts)
+    strange = says_more(others, len(parts) + bool(listing.folder)) or (said and not parts)
     if strange and not one_kind:
         return None
     named = bool(parts or listing.kinds or listing.folder)
     elsewhere = _WORDS.folder.search(question) and not (listing.folder or _WORDS.this_folder.search(question))
     any_file = _WORDS.any_file.search(question) or _WORDS.folder.search(question)
-    if not within or elsewhere or not (named or (any_file and all(says < SAYS_LITTLE for says in words.values()))):
+    if not within or elsewhere or not (named or (any_file and all(says < _LITTLE for says in words.values()))):
         return None
     made = replace(listing, name="" if listing.kinds else "*", parts=parts)
     # A single file that only some of the words name is what something is counted in.
     if parts and not listing.folder and len(parts) < len(said) and sum(map(made.takes, within)) < _SEVERAL:
         return None
     return made
+
+
+def says_more(others: Sequence[str], naming: int) -> bool:
+    """Return whether a question says more than which files it means, by its other words: in Korean they may."""
+    return any(map(str.isascii, others)) and naming < _MOSTLY * len(others)
 
 
 def _kinds(question: str, paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
