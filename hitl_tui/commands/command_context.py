@@ -247,6 +247,8 @@ class CommandContext:
         elif question.kind is Kind.PROPOSAL and isinstance(value, dict):
             numbers = ", ".join(map(str, accepted_numbers(value)))
             said = Message("Accepted changes {} of {}; the others are left out.", numbers, len(changes))
+        elif verdict is Verdict.REJECT and reason and question.kind is not Kind.PLAN:
+            said = Message("{} Your reason is recorded; to change the plan, describe the change.", said)
         return self.change_result(status, said, data)
 
     def check(self, questions: Sequence[Question], verdict: Verdict) -> None:

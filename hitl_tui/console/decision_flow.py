@@ -166,7 +166,8 @@ class DecisionFlow:
             return await self._console.push_screen_wait(
                 WordsDialog(_("Reject · plan"), said, _("Reject"), required=False)
             )
-        said = Content(_("{title}\nReason (optional, recorded)").format(title=title))
+        asks = _("{title}\nReason (optional, recorded; to change the plan, describe the change at the prompt)")
+        said = Content(asks.format(title=title))
         if answer.verdict is Verdict.SKIP:
             heading = _("Skip · {name}").format(name=name)
             return await self._console.push_screen_wait(WordsDialog(heading, said, _("Skip"), required=False))

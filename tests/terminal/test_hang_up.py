@@ -31,7 +31,7 @@ def waits_still(data: Path, todo: str) -> None:
 @pytest.mark.parametrize(
     ("keys", "seen", "typed"),
     [
-        (("3",), ("Reject · 001", "Reason (optional, recorded)"), "because it is half "),
+        (("3",), ("Reject · 001", "Reason (optional, recorded"), "because it is half "),
         pytest.param(("6",), ("Question · 001",), "", marks=pytest.mark.slow),
         ((F6, "s"), ("Esc No",), ""),
     ],
