@@ -148,6 +148,8 @@ class Response:
         outcome: `done`, `partial` (something was rejected, skipped or blocked) or `failed`.
         remarks: what the planner said of its plan, such as what of the query it leaves out, a sentence each.
         found: False where nothing answers what was asked last.
+        question: what was asked last, of what was done.
+        language: of that question, `ko` or `en`.
     """
 
     text: str
@@ -157,6 +159,8 @@ class Response:
     outcome: str = DONE
     remarks: tuple[str, ...] = ()
     found: bool = True
+    question: str = ""
+    language: str = ""
 
     def to_dict(self) -> ResponseData:
         return {
@@ -167,6 +171,8 @@ class Response:
             "outcome": self.outcome,
             "remarks": list(self.remarks),
             "found": self.found,
+            "question": self.question,
+            "language": self.language,
         }
 
 
@@ -201,7 +207,7 @@ def compose(
         return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
     done = [t for t in todos if t.status is Status.COMPLETED]
     asked = {t.id: _asked(t, asks.get(t.agent_name, ())) for t in todos}
-    language = _language(done or todos, asked, query, language)
+    question, language = _asked_last(done or todos, asked, query, language)
     words = _WORDS.get(language, _WORDS["en"])
     earlier = _from_before(done, lasting, branch)
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
@@ -274,14 +280,19 @@ def compose(
         files=files,
         outcome=_outcome(todos),
         remarks=tuple(remarks),
+        question=question,
+        language=language,
         found=answered or bool(deeds) or not any(one.brief.absent for one in newest),
     )
 
 
-def _language(todos: Sequence[SupervisorTodo], asked: Mapping[str, str], query: str, language: str) -> str:
-    """Return the language of what was asked last; the given one, which is of the query, where that was the query."""
+def _asked_last(
+    todos: Sequence[SupervisorTodo], asked: Mapping[str, str], query: str, language: str
+) -> tuple[str, str]:
+    """Return what was asked last, and its language: the query and the given one where nothing was asked after it."""
     later = [t for t in sorted(todos, key=lambda t: t.created_at) if t.metadata.get("manual") and asked[t.id]]
-    return language_of(asked[later[-1].id], otherwise=query) if later else language
+    question = asked[later[-1].id] if later else query
+    return question, language_of(question, otherwise=query) if later else language
 
 
 def _missed(done: Sequence[SupervisorTodo], results: Mapping[str, ResultData]) -> Iterator[str]:

@@ -94,8 +94,8 @@ class PlanMaker(Protocol):
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]: ...
 
 
-WriteUp = Callable[[str, str, Response], Awaitable[Response]]
-"""Takes a question, its language and what was found, and returns that in other words."""
+WriteUp = Callable[[Response], Awaitable[Response]]
+"""Takes what was found, and returns that in other words."""
 
 
 def config_of(session_id: str) -> RunnableConfig:
@@ -426,7 +426,7 @@ class TeamSupervisor:
         }
         response = compose(state["query"], intent.language, todos, results, errors, intent.notes, lasting, branch, asks)
         if self._write is not None:
-            response = await self._write(state["query"], intent.language, response)
+            response = await self._write(response)
         digest = await self._artifacts.put(response.to_dict())
         update = {
             "response": {

@@ -140,15 +140,14 @@ def _figures(text: str) -> set[str]:
     return {figure.replace(",", "").rstrip(".") for figure in _FIGURE.findall(text)}
 
 
-async def written_up(model: SessionModel, query: str, language: str, response: Response) -> Response:
+async def written_up(model: SessionModel, response: Response) -> Response:
     """Return an answer in the model's words above what the teams found; as it was where the model gives none.
 
     Args:
         model: the session's model.
-        query: what was asked.
-        language: `ko` or `en`.
         response: what the teams found, composed, with the passages that it cites.
     """
+    query, language = response.question, response.language
     passages: dict[str, str] = {QUESTION: query}
     for citation in response.citations[:_PASSAGES]:
         label = place_label(str(citation["path"]), int(citation["line"]), int(citation.get("page", 0)))

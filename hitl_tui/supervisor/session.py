@@ -378,13 +378,13 @@ class Session(SessionView):
     async def _post_own(self, event_id: str, kind: EventKind, data: EventData) -> None:
         await self.writer.post(kind, data, by="supervisor", event_id=event_id)
 
-    async def _written_up(self, query: str, language: str, response: Response) -> Response:
+    async def _written_up(self, response: Response) -> Response:
         model = self.setup.model
         if model is None or not model.name:
             return response
         from hitl_tui.supervisor.model_answer import written_up
 
-        return await written_up(model, query, language, response)
+        return await written_up(model, response)
 
     async def _follow_up(self, todo: SupervisorTodo, result: TeamResult) -> Proposal | None:
         board = self._board()

@@ -312,16 +312,17 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> s
 
     Its last line, which a reader of rendered Markdown doesn't see, keeps it from being evidence for another answer.
     """
-    language = language_of(snapshot.query)
-    words = _WORDS[language]
-    answer = str((snapshot.response or {}).get("text", "")).strip()
-    structured = is_structured(snapshot.query)
-    heading = _told(in_words(snapshot.query)) if structured else _line(snapshot.query.split("\n")[0])
+    response, query = snapshot.response or {}, _subject(snapshot)
+    language = response.get("language") or language_of(query)
+    words = _WORDS.get(language, _WORDS["en"])
+    answer = str(response.get("text", "")).strip()
+    structured = is_structured(query)
+    heading = _told(in_words(query)) if structured else _line(query.split("\n")[0])
     lines = [f"# {heading}", ""]
     if structured:
-        lines += [fenced(safe_text(snapshot.query.strip())), ""]
-    elif "\n" in snapshot.query.strip():
-        lines += [*(f"> {_line(row)}".rstrip() for row in snapshot.query.strip().split("\n")), ""]
+        lines += [fenced(safe_text(query.strip())), ""]
+    elif "\n" in query.strip():
+        lines += [*(f"> {_line(row)}".rstrip() for row in query.strip().split("\n")), ""]
     unfinished = words["unfinished"].format(status=words.get(snapshot.status, snapshot.status))
     lines += [tamed(safe_text(unsafe_text(answer))) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
     if whole := [f"- {literal(line)}" for line in about_plan(decided, language)]:
@@ -331,6 +332,13 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> s
     session, checkpoint = _line(snapshot.session_id), _line(snapshot.checkpoint_id)
     lines += ["", words["place"].format(session=session, checkpoint=checkpoint), "", EXPORTED]
     return "\n".join(lines) + "\n"
+
+
+def _subject(snapshot: Snapshot) -> str:
+    """Return the question that a session answers: its first; what was asked later where nothing was done for that."""
+    done = [todo for todo in snapshot.todos if todo.status is Status.COMPLETED]
+    later = str((snapshot.response or {}).get("question") or snapshot.query)
+    return later if done and all(todo.metadata.get("manual") for todo in done) else snapshot.query
 
 
 def _todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str) -> Iterator[str]:

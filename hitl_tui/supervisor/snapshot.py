@@ -330,6 +330,8 @@ class ResponseData(TypedDict, total=False):
     outcome: str
     remarks: list[str]
     found: bool
+    question: str
+    language: str
 
 
 @dataclass(frozen=True)

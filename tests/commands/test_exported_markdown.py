@@ -68,6 +68,24 @@ def test_hostile_text_is_dead_everywhere_and_reads_as_it_was(query: str) -> None
     assert f'<pre><code class="language-text">{LIVE.split(" ")[0].replace("<", "&lt;").replace(">", "&gt;")}' in html
 
 
+def test_an_export_is_titled_by_what_it_answers() -> None:
+    manual = {"manual": True, "added_by": "user"}
+    rejected = SupervisorTodo(
+        id="todo_001", name="a", agent_name="a", status=Status.FAILED, metadata={"rejected": True}
+    )
+    later = SupervisorTodo(id="todo_002", name="b", agent_name="a", status=Status.COMPLETED, metadata=manual)
+    first = SupervisorTodo(id="todo_001", name="a", agent_name="a", status=Status.COMPLETED)
+    response = {"text": "3", "question": "고객은 몇 곳이야?", "language": "ko"}
+    titles = [
+        as_markdown(
+            Snapshot("s1", "What did it cost?", "/w", "step", "finished", 0, 0, "c1", raw, response=response)
+        ).split("\n")
+        for raw in ({t.id: t.to_state() for t in todos} for todos in ((rejected, later), (first, later)))
+    ]
+    assert [lines[0] for lines in titles] == ["# 고객은 몇 곳이야?", "# What did it cost?"]
+    assert "## 계획" in titles[0]
+
+
 def test_what_a_team_told_is_escaped_once() -> None:
     text = as_markdown(snapshot("a\x1b[2J\u202e", safe_text("5\x1b percent"), "What?"))
     assert "␛" in text and "U+241B" not in text and "⟨U+202E⟩" in text and "U+27E8" not in text

@@ -163,7 +163,8 @@ class Done(Event):
 
     response: Annotated[str, "the answer"]
     details: Annotated[
-        dict[str, Any], "the rest of it: summary, citations, files, outcome, remarks, whether anything was found"
+        dict[str, Any],
+        "the rest of it: summary, citations, files, outcome, remarks, whether anything was found, the question and its language",
     ]
     tally: Annotated[
         dict[str, int],
