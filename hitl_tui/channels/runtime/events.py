@@ -164,7 +164,7 @@ class Done(Event):
     response: Annotated[str, "the answer"]
     details: Annotated[
         dict[str, Any],
-        "the rest of it: summary, citations, files, outcome, remarks, whether anything was found, the question and its language",
+        "the rest of it: summary, citations, files, outcome, remarks, found, question, language",
     ]
     tally: Annotated[
         dict[str, int],
