@@ -38,6 +38,7 @@ class Operation(StrEnum):
 
 RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 """Operations whose steps are where something else goes."""
+LEAVES = (Operation.REMOVE, Operation.SKIP)
 LEVELS = ("first", "last")
 """Words that put a step at an end of the plan, by their names in rules.toml."""
 _ROW = re.compile(r"(?P<one>\d)(?:,| and|, and) $")
@@ -168,8 +169,7 @@ def _edit(sentence: str, part: Sequence[_Mark], subject: str, commands: Mapping[
     if not kinds and not asking and (not subject or rules().revise.imperative.match(sentence)):
         kinds = {"ask"}
     operation = next((o for o in Operation if o in kinds and not (o is Operation.CHANGE and level)), None)
-    alone = {"only", "remove"} <= kinds or {"only", "skip"} <= kinds
-    if alone and not rules().revise.left.search(sentence):
+    if "only" in kinds and not kinds.isdisjoint(LEAVES) and not rules().revise.left.search(sentence):
         operation = Operation.REMOVE  # that alone, and nothing else, goes
     denied = " ".join(sentence[slice(*mark.place)] for mark in part if mark.kind == Operation.KEEP)
     deed = lexicon().meant(denied)

@@ -19,7 +19,7 @@ from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.draft import IDLE, USERS, Draft, Scene, ancestors
-from hitl_tui.planning.rule_planner.edits import LEVELS, RELATIONS, Edit, Named, Operation, edits_in
+from hitl_tui.planning.rule_planner.edits import LEAVES, LEVELS, RELATIONS, Edit, Named, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
     left_out,
@@ -58,7 +58,6 @@ _KEPT = Message("Skips {} instead of removing it, because other steps depend on 
 _NAMES = {Need.FIND: "search", Need.COMPUTE: "analysis", Need.WRITE: "report", Need.RUN: "command"}
 _ORDER = (Need.FIND, Need.COMPUTE, Need.WRITE)
 _ADDS = (Operation.ADD, Operation.ASK, Operation.ONLY)
-_LEAVES = (Operation.REMOVE, Operation.SKIP)
 _PLACED = (None, Operation.ASK, Operation.ORDER, Operation.KEEP)
 _READ = 2000
 """Characters of a text that are read."""
@@ -114,7 +113,7 @@ class _Sentence:
         """Return the sentence with blanks for what it says of places."""
         text = self.text
         if self.row:
-            left = [edit.place for edit in self.edits if edit.operation in _LEAVES]
+            left = [edit.place for edit in self.edits if edit.operation in LEAVES]
             return "".join(one if overlaps((at, at + 1), left) else " " for at, one in enumerate(text))
         spans = [m.span() for e in [rules().strategy[self.strategy]] for m in e.finditer(text)] if self.strategy else []
         spans += [edit.place for edit in self.moved]
@@ -174,7 +173,7 @@ class _Sentence:
     def _row(self) -> list[str]:
         """Return steps that are to come one after the other, as they are named, or all that are in reverse."""
         if rules().revise.reverse.search(self.text):
-            named = [i for e in self.edits if e.operation not in _LEAVES for i in self.anchors(e)]
+            named = [i for e in self.edits if e.operation not in LEAVES for i in self.anchors(e)]
             return [t.id for t in reversed(self._scene.todos) if t.id in named or len(named) < 2]
         if not rules().revise.sequence.search(self.text):
             return []
@@ -268,10 +267,10 @@ class _Revision:
     def _leave(self, edit: Edit, said: _Sentence) -> None:
         named = self.scene.named(edit.steps)
         if any(step.everything for step in edit.steps) and rules().revise.rest.search(said.text):
-            others = [s for e in said.edits if e.operation not in _LEAVES for s in e.steps if not s.everything]
+            others = [s for e in said.edits if e.operation not in LEAVES for s in e.steps if not s.everything]
             kept = self.scene.named(others)
             named = [t for t in named if t not in kept]
-        if edit.operation in _LEAVES:
+        if edit.operation in LEAVES:
             self._take_out(edit, named)
         elif edit.operation is Operation.ONLY:
             self._keep_only(named)

@@ -99,11 +99,6 @@ def graph() -> TeamGraph:
     return built.add_edge(START, "prepare")
 
 
-def question(task: TeamTask) -> str:
-    """Return what to compute on: the query as it was approved; the session's question where the step has none."""
-    return str(task.arguments.get("query", "")).strip() or task.query.strip() or task.task.strip()
-
-
 def collect(task: TeamTask) -> list[Passage]:
     """Return the passages of earlier results, in plan order, each place once; a malformed one is left out."""
     found: dict[tuple[str, int, int, int], Passage] = {}
@@ -121,7 +116,8 @@ def collect(task: TeamTask) -> list[Passage]:
 async def prepare(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Collect the question and the passages of earlier results."""
     task = runtime.context.task
-    query = question(task)[:MAX_QUERY]
+    # The query as it was approved; the session's question where the step has none.
+    query = (str(task.arguments.get("query", "")).strip() or task.query.strip() or task.task.strip())[:MAX_QUERY]
     passages = collect(task)
     language = language_of(query)
     if passages:
