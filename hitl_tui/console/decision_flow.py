@@ -30,9 +30,9 @@ from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import RESCUE
 from hitl_tui.wording.draft_rows import unknown_draft
 from hitl_tui.wording.evidence_rows import awaits_preview
-from hitl_tui.wording.question_rows import body, details, title_of
+from hitl_tui.wording.question_rows import body, details
 from hitl_tui.wording.rows import Row, in_line, markdown_row, text_row
-from hitl_tui.wording.status_words import number_of
+from hitl_tui.wording.status_words import asked_about, number_of
 from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ class DecisionFlow:
 
     async def _words(self, question: Question, answer: Answer) -> str | None:
         name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
-        title = one_line(title_of(question), 300)
+        title = one_line(asked_about(question.view.request), 300)
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
             return await self._console.push_screen_wait(

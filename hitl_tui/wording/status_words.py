@@ -338,7 +338,8 @@ def ending_words(snapshot: Snapshot, files: Sequence[str], *, there: bool = Fals
     there_is = _("Nothing found") if counts.pop(NOTHING_FOUND, 0) else _("Answer ready")
     ended = "" if all_done(counts) else translate(tally_message(counts))
     if not counts.get(DONE):
-        return joined(ended, _("{session.pane} shows why"))
+        instead = _("at the prompt, say what to do instead") if counts.get(REJECTED) else ""
+        return joined(ended, instead, _("{session.pane} shows why"))
     written = _("written: {file}").format(file=in_line(files[0])) if files else ""
     written += _(" and {n:,} more").format(n=len(files) - 1) if len(files) > 1 else ""
     return joined(ended, there_is, written, "" if there else _("{session.pane} to scroll, copy or export"))

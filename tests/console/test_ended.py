@@ -114,7 +114,7 @@ async def test_an_end_without_an_answer_promises_none(tmp_path: Path) -> None:
         await c.asked()
         await c.send("/todo reject todo_001 no")
         await c.until(lambda: c.snapshot.concluded and "1 rejected" in c.message, "the end")
-        assert "Answer ready" not in c.message
+        assert "Answer ready" not in c.message and "say what to do instead" in c.message
 
 
 @pytest.mark.long
