@@ -135,3 +135,11 @@ async def test_a_line_that_is_sent_before_the_first_session_opens_is_for_that_se
     monkeypatch.setattr(SessionSwitcher, "open", open_late)
     async with console(tmp_path, session=session) as c:
         await c.until(lambda: c.shown() and "early" in c.session.query_one(HeaderBar).title_text, "what was sent")
+
+
+async def test_another_session_is_opened_at_its_prompt(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        first, _ = await two_sessions(c)
+        c.session.show_pane("stream", focus=True)
+        await choose(c, first)
+        await c.until(lambda: c.prompt.has_focus, "the prompt: the pane was the other session's")

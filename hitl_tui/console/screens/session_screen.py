@@ -190,9 +190,10 @@ class SessionScreen(PromptScreen):
         self.workers.cancel_group(self, "history")  # that session may be closed now
         self.say("")
         self._show_opening(what)
-        self.query_one(Panes).reset()
+        panes = self.query_one(Panes)
+        panes.reset()
         panel.update_questions((), waits=waits)
-        if self.focused is panel and not waits:
+        if (self.focused is panel and not waits) or panes.pane(self.focused):  # that was the other one's
             self.to_prompt()
         self._head, self._causes = "", CheckpointCauses()
         self.show_pane("plan")
