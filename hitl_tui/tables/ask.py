@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
+from hitl_tui.meaning.frequencies import frequencies
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.joins import Joined, joined
@@ -42,8 +43,8 @@ ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
 _WAIT = 2.0
 """Seconds after which no other table is read to be joined with one that is named."""
-_BESIDE = 0.2
-"""What it costs that a query needs two tables."""
+_BESIDE = 0.1
+"""What it costs that a query needs another table."""
 _COVERS = 0.6
 """How much less a query may score that leaves no word out than one that does."""
 _HALF = 0.5
@@ -70,6 +71,8 @@ _TAKES_OVER = re.compile(r"(?<=[가-힣])[은는도]\s?요\W*$")
 """Ends what goes on from a question before in Korean: `소설은요?`"""
 _CODE = re.compile(r"\b(?:ids?|codes?|numbers?|no)\b|번호|코드", re.IGNORECASE)
 _TIMES = ("year", "years", "month", "months", "dates", "date_lt", "date_le", "date_gt", "date_ge")
+_EVERYDAY = 4.0
+"""How common, on Zipf's scale, a word is that names no file where it stands alone: `projects`."""
 _SAYS_ALL = 2.0
 """Score from which a question says itself all that it asks: nothing is taken from the one before."""
 ALONE = 0.8
@@ -175,7 +178,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         candidates += _joined_too(question, readers, every[:_MAX_TABLES])
     candidates = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in candidates]
     ranked = _called_first(_ranked(candidates, named=bool(named)), readers)
-    if ranked and ranked[0].unknown:
+    if ranked and (ranked[0].unknown or any(one.op == "has" for one in ranked[0].query.filters)):
         again = [_by_meaning_too(question, one, bool(named)) for one in ranked[:_COMPARED]]
         again = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in again]
         ranked = _called_first(_ranked([*again, *ranked[_COMPARED:]], named=bool(named)), readers)
@@ -240,24 +243,44 @@ def _joined_too(question: str, readers: Sequence[Reader], tables: Sequence[Table
     read = {reader.q.table.place: reader for reader in readers}
     made, told = list[Mapped](), {place: reader.q.told for place, reader in read.items()}
     for table in joined(tables) if len(tables) > 1 else ():
-        if table.place not in read:
+        if table.place not in read or not (beside := _adding(question, table, told, read[table.place].q.named)):
             continue
-        for one in table.joins:
-            if one.table.place not in told:
-                told[one.table.place] = Reader(question, one.table, False).q.told
-        mine, named = told[table.place], read[table.place].q.named
-        apart = [one for one in table.joins if told[one.table.place] - mine and (named or mine - told[one.table.place])]
-        if not apart:
-            continue
-        beside = frozenset(name for one in apart for name in one.names.values())
-        reader = Reader(question, table.only(beside), named)
+        reader = Reader(question, table.only(beside), read[table.place].q.named)
         for read_as in reader.read():
             query = read_as.query
             asked = {query.measure, query.group, *(f.column for f in (*query.filters, *query.within))}
             if beside & (asked | (query.names & reader.q.said.keys())):
-                made.append(replace(read_as, score=read_as.score - _BESIDE, table=table.only(query.names)))
+                used = table.only(query.names)
+                made.append(replace(read_as, score=read_as.score - _BESIDE * len(used.joins), table=used))
                 break
     return made
+
+
+def _adding(
+    question: str, table: Joined, told: dict[tuple[str, str], Mapping[int, float]], named: bool
+) -> frozenset[str]:
+    """Return the columns of the tables beside one that words stand for which stand for nothing as likely in it.
+
+    Args:
+        question: a person's words.
+        table: a table with all that may be beside it.
+        told: what the words of the question stand for in each table; what isn't known is added.
+        named: the question names the table: then none of its words has to stand for it.
+    """
+    for one in table.joins:
+        if one.table.place not in told:
+            told[one.table.place] = Reader(question, one.table, False).q.told
+
+    def adds(less: Mapping[int, float], more: Mapping[int, float]) -> bool:
+        return any(likely > less.get(n, 0.0) for n, likely in more.items())
+
+    mine = told[table.place]
+    apart = [
+        one
+        for one in table.joins
+        if adds(mine, told[one.table.place]) and (named or adds(told[one.table.place], mine))
+    ]
+    return frozenset(name for one in apart for name in one.names.values())
 
 
 def _one_after_another(best: Mapped, versions: Sequence[Mapped]) -> bool:
@@ -607,7 +630,8 @@ def _newest(question: str, ranked: Sequence[Mapped]) -> tuple[list[Mapped], tupl
 
 def _versions(one: Mapped, tables: Sequence[Table]) -> tuple[Mapped, ...]:
     """Return the same query of the other tables with the columns that it uses and nearly all others."""
-    others = [t for t in tables if t.name != one.table.name and _same_columns(t, one.table)]
+    beside = [t.only(one.query.names) for t in joined(tables)] if isinstance(one.table, Joined) else tables
+    others = [t for t in beside if t.place != one.table.place and _same_columns(t, one.table)]
     return tuple(
         replace(one, query=replace(one.query, source=other.file.path, sheet=other.sheet), table=other)
         for other in others
@@ -678,7 +702,8 @@ def _spoken(stem: str, question: str) -> bool:
     words = words_of(stem)
     in_words = len(words) > 1 and len(stem) > 8 and f" {' '.join(words)} " in f" {' '.join(words_of(question))} "
     written = re.search(rf"(?<![a-z0-9_]){re.escape(stem)}(?![a-z0-9_])", question)
-    return in_words or bool(written and re.search(r"[_\d-]|^.{7,}$", stem))
+    told = re.search(r"[_\d-]", stem) or (len(stem) > 6 and frequencies("en").get(stem, 0.0) < _EVERYDAY)
+    return in_words or bool(written and told)
 
 
 def _stem(file: TableFile) -> str:
@@ -700,6 +725,11 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     others = [Reader(question, other, False).read()[0] for other in known.tables if other.place != table.place]
     elsewhere = max((one.score for one in others if one.sure and one.own), default=0.0)
     merged = [reader.rating.rated(one) for one in reader.continued(before)]
+    for wide in (one for one in joined(known.tables) if one.place == table.place):
+        if beside := _adding(question, wide, {table.place: reader.q.told}, True):
+            other = Reader(question, wide.only(beside | before.names), False)
+            anew = [other.rating.rated(one) for one in other.continued(before)]
+            merged += [replace(one, table=wide.only(one.query.names)) for one in anew if beside & one.query.names]
     best = max(merged, key=lambda one: one.score, default=None)
     names = any(not token.filler and n not in reader.q.operators for n, token in enumerate(reader.q.tokens))
     if names and elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:

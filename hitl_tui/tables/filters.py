@@ -16,6 +16,7 @@ from hitl_tui.tables.query import Filter
 from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, QuestionInTable
 from hitl_tui.tables.words import (
     Token,
+    is_denied,
     key_of,
     lexicon,
     words_of,
@@ -296,6 +297,7 @@ class Filters:
             name = key_of(column.name)
             denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
             likely = self.q.links.columns[n].get(column.name, 0.0)
+            denied = denied or (likely > 0 and is_denied(token.text))
             alone = n not in self.q.operators or len(words_of(column.name)) == 1
             meant = n in self.q.links.likely and not {*lexicon().persons, *lexicon().rows}.intersection(token.forms)
             named = (likely >= NAMED and alone) or (likely >= LIKELY and meant)

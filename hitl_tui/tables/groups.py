@@ -179,7 +179,8 @@ class Groups:
                 )
                 figure = "" if self.q.has("count", "most_common") else self.measures.default_measure()
                 # The most of that is meant, not of rows, unless these are what the table is called.
-                rather = 0.5 * bool(figure and self.measures.additive(figure) and not self._most_rows)
+                amounts = bool(figure and self.measures.additive(figure))
+                rather = 0.5 * (amounts and (self.q.of_amounts or not self._most_rows)) + 0.5 * self.q.of_amounts
                 rather += 0.6 * (not amount)
                 yield self.q.reading(query, used | counted, *done, "count", "each", assumes=unsaid + rather)
             default = "" if measure else many or self.measures.default_measure()
@@ -189,7 +190,8 @@ class Groups:
             if not figure or figure == entity:
                 continue
             led = self._led if not measure or self.q.said[measure].tokens <= self.q.operators else frozenset()
-            paid = bool(default) and amount and self._most_rows and self.q.in_money(default)  # most projects, no money
+            rows_meant = amount and self._most_rows and not self.q.of_amounts
+            paid = bool(default) and rows_meant and self.q.in_money(default)  # most projects, no money
             assumes = unsaid + 0.4 * bool(default) + 0.5 * paid + 0.8 * bool(led and figure not in led)
             ends = () if entity else self._ends
             assumes += 0.4 * self._is_other_end(figure) - 0.3 * bool(ends)

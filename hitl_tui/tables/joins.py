@@ -28,15 +28,17 @@ class Join:
 
     Args:
         table: the table.
-        key: the column of the other one that holds its key.
+        key: the column beside it that holds its key.
         own: what that is called here.
         names: its other columns, and what they are called beside those of the other one.
+        via: what the table is called that `key` is of; empty for the one that all are beside.
     """
 
     table: Table
     key: str
     own: str
     names: Mapping[str, str]
+    via: str = ""
 
     @property
     def called(self) -> str:
@@ -84,6 +86,11 @@ class Joined(Table):
     def beside(self) -> frozenset[str]:
         return frozenset(name for one in self.joins for name in one.names.values())
 
+    @property
+    def labels(self) -> Mapping[str, Sequence[str]]:
+        found = ((one, one.label()) for one in self.joins)
+        return {one.names[label.name]: words_of(one.table.sheet or one.table.stem) for one, label in found if label}
+
     def numbers_rows(self, name: str) -> bool:
         """Whether numbers only tell rows apart, here or in a table beside it."""
         return any(name == one.key for one in self.joins) or Table.numbers_rows(self, name)
@@ -100,8 +107,11 @@ class Joined(Table):
             opened.ask(f"CREATE VIEW {quote(one.called)} AS {rows}")
 
     def only(self, names: frozenset[str]) -> Joined:
-        """Return the table with those beside it alone that have some of these columns."""
-        kept = tuple(one for one in self.joins if names & {*one.names.values()})
+        """Return the table with those beside it alone that have some of these columns, or lead to one that has."""
+        used = {one.called: one for one in self.joins if names & {*one.names.values()}}
+        for one in reversed(self.joins):
+            used |= {way.called: way for way in self.joins if one.called in used and way.called == one.via}
+        kept = tuple(one for one in self.joins if one.called in used)
         gone = {name for one in self.joins if one not in kept for name in one.names.values()}
         return replace(self, joins=kept, columns=tuple(c for c in self.columns if c.name not in gone))
 
@@ -112,29 +122,43 @@ def joined(tables: Sequence[Table]) -> tuple[Joined, ...]:
     state = tuple((str(one.file.absolute), one.sheet, one.file.mtime_ns) for one in few)
     known = _cache.get(state)
     if known is None:
-        known = _cache[state] = tuple(_with(one, found) for one, found in _joins(few) if found)
+        direct = {one.place: found for one, found in _joins(few)}
+        known = _cache[state] = tuple(_with(one, direct) for one in few if direct[one.place])
         while len(_cache) > 4:
             _cache.popitem(last=False)
     return known
 
 
-def _with(table: Table, found: Sequence[Join]) -> Joined:
-    """Return a table with others beside it: what is called as something else is called after its table, too."""
+def _with(table: Table, direct: Mapping[tuple[str, str], Sequence[Join]]) -> Joined:
+    """Return a table with others beside it, and with those that they hold the keys of: each by its shortest way.
+
+    What is called as something else is called after its table, too.
+
+    Args:
+        table: the table.
+        direct: the tables whose key each table holds itself.
+    """
     taken, joins, columns = {column.name.casefold() for column in table.columns}, list[Join](), list(table.columns)
-    for one in found[:_MOST_JOINS]:
+    ways = [(one, table.rows) for one in direct[table.place]]
+    met = {table.place}
+    for one, rows in ways:  # it grows by what the tables hold that are met
         others = [c for c in one.table.columns if c.name != one.own and c.kind != "other"]
         names = {c.name: c.name if c.name.casefold() not in taken else f"{one.called} {c.name}" for c in others}
         added = {name.casefold() for name in names.values()}
-        if taken & (added if one.is_called_alike else {*added, one.own.casefold()}):
+        alike = taken & (added if one.is_called_alike else {*added, one.own.casefold()})
+        if alike or one.table.place in met or len(joins) == _MOST_JOINS:
             continue
         taken |= {*added, one.own.casefold()}
+        met.add(one.table.place)
         joins.append(replace(one, names=names))
-        columns += [replace(c, name=names[c.name], filled=_filled(c, one.table, table)) for c in others]
+        columns += [replace(c, name=names[c.name], filled=_filled(c, one.table, rows)) for c in others]
+        further = [each for each in direct[one.table.place] if each.key in names]
+        ways += [(replace(each, key=names[each.key], via=one.called), rows) for each in further]
     return Joined(table.file, table.sheet, table.rows, tuple(columns), table.sql, table.pairs, tuple(joins))
 
 
-def _filled(column: Column, of: Table, beside: Table) -> int:
-    return round(column.filled / max(1, of.rows) * beside.rows)
+def _filled(column: Column, of: Table, rows: int) -> int:
+    return round(column.filled / max(1, of.rows) * rows)
 
 
 def _joins(tables: Sequence[Table]) -> Iterator[tuple[Table, list[Join]]]:

@@ -8,10 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
-from hitl_tui.meaning.frequencies import telling
+from hitl_tui.meaning.frequencies import frequencies, telling
+from hitl_tui.meaning.sounds import sound_likeness
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.word_meanings import Meaning, meanings
 from hitl_tui.tables.words import (
+    SOUND,
     Token,
     compound_of,
     is_past,
@@ -50,6 +52,8 @@ CALLED = 0.9
 """How likely a word has to be a table's name for the table to be called by it."""
 _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
+_MODIFIES = 0.8
+"""How likely it is a table's name at most."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
 _ASKING = frozenset(("what", "which", "how", "why"))
@@ -160,7 +164,7 @@ def links(
     for n, token in enumerate(question):
         forms = forms_of(token)
         likely = _columns(forms, table, exact=_plain(token))
-        if head := compound_of(token)[1]:  # of "최고기온" no highest price
+        if head := compound_of(token)[1] or _head(forms, table):  # of "최고기온" no highest price
             headed = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
             likely = {name: rate if name in headed else min(rate, _ASIDE) for name, rate in likely.items()}
         made.columns.append(likely)
@@ -169,6 +173,9 @@ def links(
         if token.kind in ("word", "month") and not _plain(token):
             called = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
             spelled = any(_in_stem(term, stem) for form in forms for term in (form, *lexicon().alike.get(form, ())))
+            if compound_of(token)[1]:  # the hours of staff are no staff
+                whole = max((likeness(form, word) for form in token.forms for word in label), default=0.0)
+                called = max(whole, min(called, _MODIFIES))
             if called >= (0.5 if token.filler else 0.75) or (spelled and not token.filler):
                 made.named[n] = max(called, 0.8 if spelled else 0.0)
     for n, (one, other) in enumerate(pairwise(question)):  # "bird strikes" are what birdstrikes.csv is about
@@ -210,7 +217,12 @@ def links(
     names = {n for n, token in strange.items() if token.start and token.text[0].isupper()}
     parts = {n for n in names if {n - 1, n + 1} & names}  # of a name of two words, none means anything alone
     mean = {n: token for n, token in strange.items() if _noun(token) and n not in parts} if by_meaning else {}
-    meant = meanings(mean, table) if mean else {}
+    within = {one.first for one in made.values if not one.whole and _tells_rows(table.column(one.column))} - covered
+    loose = {n: question[n] for n in within if by_meaning}
+    meant = meanings(mean | loose, table) if mean or loose else {}
+    for n in loose:  # a kind that means it is before a text that has it in it
+        kinds = [one for one in meant.pop(n, ()) if one.name.kind == "value" and one.likely >= CLEARLY]
+        _mean(question[n], n, made, kinds, named=named)
     made.related = {n: _related(some) for n, some in meant.items()}
     for n, token in strange.items():
         if n in names:  # a name is a value, and calls nothing else
@@ -278,6 +290,12 @@ def forms_of(token: Token) -> tuple[str, ...]:
     return (*token.forms, *parts[:2])
 
 
+def _head(forms: Sequence[str], table: Table) -> str:
+    """Return the word of a column that a longer Korean word ends with: `작업시간` are times, no works."""
+    words = (word for c in table.columns for word in words_of(c.name) if len(word) > 1 and "가" <= word[0] <= "힣")
+    return next((word for word in words for form in forms if form != word and form.endswith(word)), "")
+
+
 def _in_stem(form: str, stem: str) -> bool:
     if "가" <= form[0] <= "힣":
         spelled = romanised(form)
@@ -323,8 +341,14 @@ def _wholes(
         months = {column.name for column in made.table.columns}
     terms += [term[:-1] for term in terms if term.endswith("an") and len(term) > 5]  # "South Korean" is of South Korea
     known = lexicon()
-    likes = {term: near for term in terms for near in known.alike.get(term, ())}
-    for term in terms:
+    parts = [(c.name, term.removesuffix(c.name)) for c in made.table.columns for term in terms if term.endswith(c.name)]
+    named = [(c, v) for name, part in parts for c, v in index.whole.get(key_of(part), ()) if part and c == name]
+    if first == last and named:  # `번역팀` of a column `팀`
+        return [ValueLink(first, last, column, (value,), True) for column, value in named]
+    of_compound = {*forms_of(said[-1])} - {*said[-1].forms} - known.places if first == last else set[str]()
+    meant = [term for term in terms if term not in of_compound]  # the hours that staff work are no staff
+    likes = {term: near for term in meant for near in known.alike.get(term, ())}
+    for term in meant:
         likes |= dict.fromkeys(known.alike.get(term, ()), term)
     found: dict[str, list[str]] = {}
     if first == last:
@@ -474,7 +498,15 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
             foreign = (
                 len(form) > 1 and rare and not (_TOPIC.search(form) and (form != token.forms[-1] or len(form) < 3))
             )
-            sounded = next((w for w in islice(index.words, 40_000) if foreign and sounds_like(form, w)), "")
+            known = form in frequencies("ko")  # a printer is no brand, though both sound alike
+            sounded = next(
+                (
+                    w
+                    for w in islice(index.words, 40_000)
+                    if foreign and sounds_like(form, w) and not (known and sound_likeness(form, w) < SOUND)
+                ),
+                "",
+            )
             if sounded:
                 made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]
                 made.guessed[n] = sounded

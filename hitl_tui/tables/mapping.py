@@ -41,6 +41,12 @@ _LISTED = re.compile(
     r"(?<![가-힣])(?:목록|내역|리스트)(?=[은는을를이가도만]?(?:\s|\W*$))|^\W*(?:please )?list\b|\ba list of\b", re.I
 )
 """Asks for rows."""
+_ONES = re.compile(
+    r"\b(?:which|what) (?:ones?|are (?:they|these|those))\b|\bwho are (?:they|these|those)\b|\b(?:list|show)(?: me)? "
+    r"(?:them|these|those)\b|(?:어떤|어느|무슨)\s?(?:것|거|건)|뭐뭐|누구누구|(?:목록|리스트)(?:[을를으은는도]|\s|\W*$)",
+    re.I,
+)
+"""Asks for the rows that were counted or summed up before."""
 _OVERALL = re.compile(r"전체|\boverall\b|\b(?:of|for|across|over) (?:all|every)\b", re.I)
 """Drops what narrowed the question before."""
 
@@ -120,7 +126,7 @@ class Reader:
             for other in self.q.columns(("number",), used | self.q.said[measure].tokens, {measure}, LOOSE)[:CHOICES]:
                 query = replace(base, shape="correlation", measure=measure, other=other)
                 yield self.q.reading(query, used, "correlation")
-        if self.q.has("change"):
+        if self.q.has("change", "compare"):
             yield from self._changes(base, used, measure)
         if self.q.has("share", "rate"):
             yield from self._shares(base, used, measure)
@@ -138,6 +144,9 @@ class Reader:
             yield self.q.reading(
                 replace(base, aggregate="sum", measure=figure), used, "how_much", assumes=0.1 + default
             )
+        elif measure and filters and not self.q.superlative and self._sums(filters, measure):
+            query = replace(base, aggregate="sum", measure=measure)
+            yield self.q.reading(query, used, assumes=0.1)
         elif filters and self.q.whether:
             yield self.q.reading(replace(base, aggregate="count"), used, assumes=-0.5)
             keys = tuple(one for one in filters if self.q.keyed([one]))
@@ -149,6 +158,13 @@ class Reader:
             rows = replace(base, shape="rows", columns=self._shown(filters))
             yield Reading(rows, used, assumes=0.6, whole=True)
         yield from self._rows(base, used, measure)
+
+    def _sums(self, filters: Sequence[Filter], measure: str) -> bool:
+        """Whether a figure that is named stands for the sum of the rows that are meant: `3월 근무시간`."""
+        said = self.q.said[measure]
+        listed = _LISTED.search(self.q.text) is not None or self.q.lacking() is not None or self.q.whether
+        listed = listed or measure in {one.column for one in filters}
+        return said.likely >= LIKELY and self.measures.additive(measure) and not (listed or self.q.keyed(filters))
 
     def _shown(self, filters: tuple[Filter, ...]) -> tuple[str, ...]:
         """Return the columns that say which rows are meant: what they are called, else the first ones."""
@@ -239,7 +255,7 @@ class Reader:
                 base, shape="change", aggregate=self.measures.figure_of(figure), measure=figure, group=column,
                 part=part, filters=rest, ends=ends,
             )  # fmt: skip
-            done = ("change", "share", self.q.aggregate, "how_much", "negation", "count", "sum")
+            done = ("change", "compare", "share", self.q.aggregate, "how_much", "negation", "count", "sum")
             yield self.q.reading(query, used, *done, assumes=0.3 * bool(default and not self.measures.quantity()))
 
     def _ends(
@@ -464,6 +480,11 @@ class Reader:
             if not self.q.korean:
                 self.q.drop_operations([overall.span()])  # the same figure is asked for, not a total
             before = replace(before, shape="figure", group="", part="", order="", limit=0, filters=())
+        if before.shape == "figure" and _ONES.search(self.q.text):
+            kept = {one.column for one in (*before.filters, *before.within)}
+            shown = tuple(dict.fromkeys((*self._shown(before.filters), *filter(None, (before.measure,)), *kept)))
+            rows = replace(before, shape="rows", aggregate="", measure="", columns=shown, every=True)
+            yield replace(self.q.reading(rows, frozenset(range(len(self.q.tokens))), *every), assumes=-1.0)
         for values, tokens_of_values, fit in self.filters.value_readings():
             measures = self.q.columns(("number",), tokens_of_values, {one.column for one in values}, LOOSE)
             measures = [n for n in measures if self.q.said[n].tokens - tokens_of_values]  # "and Asda?" is no `asda_gap`

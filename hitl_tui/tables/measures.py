@@ -26,6 +26,8 @@ _ANY_FIGURE = frozenset(("value", "values", "obsvalue", "figure", "값", "수치
 """What the only figure of a table is called that holds figures of several kinds."""
 _HOW_MANY_DAYS = re.compile(r"며칠|몇\s?일|\bhow many days\b", re.I)
 MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
+_SUMS = re.compile(r"(?:금액|[^가-힣]액|(?:매출|판매|지출|결제|청구|납부|입금|지급|세|지원|사용)액|시간|수량|비용|건수|횟수|인원|일수)$")
+"""How Korean names of figures end that may be summed up."""
 _PARTS = frozenset(("mo", "month", "yr", "year"))
 """Words of columns that hold a part of a day: no month is summed."""
 _COUNTED_IN = frozenset(
@@ -143,7 +145,7 @@ class Measures:
             return True
         summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
         spoken = {form for token in self.q.tokens for form in token.forms}
-        if any(word in known or word + "s" in known for word in words) or bool(spoken & summed):
+        if any(word in known or word + "s" in known or _SUMS.search(word) for word in words) or bool(spoken & summed):
             return True
         return not each and self._counts_things(name)
 

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -116,7 +116,8 @@ class Column:
         named = re.search(r"year|\byr\b|연도|년도", self.name, re.IGNORECASE) is not None
         low = 100 if named else 1000
         whole = low <= self.low <= self.high <= 2200 or (named and self.century > 0)
-        return self.kind == "number" and whole and self.distinct > 1
+        counted = not named and (self.money or not lexicon().additive.isdisjoint(words_of(self.name)))
+        return self.kind == "number" and whole and self.distinct > 1 and not counted
 
     @property
     def century(self) -> int:
@@ -192,6 +193,11 @@ class Table:
     def beside(self) -> frozenset[str]:
         """The columns that are those of other tables."""
         return frozenset()
+
+    @property
+    def labels(self) -> Mapping[str, Sequence[str]]:
+        """The columns that say what rows of tables beside it are called, with the words for these."""
+        return {}
 
     @property
     def source(self) -> str:

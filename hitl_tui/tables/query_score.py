@@ -118,7 +118,7 @@ class Mapped:
 
 def _tells_none(query: TableQuery) -> bool:
     """Whether a query tells rows that aren't there, or have nothing."""
-    return any(one.op in ("not", "empty", "none") for one in query.filters)
+    return any(one.op in ("not", "empty", "none") for one in (*query.filters, *query.within))
 
 
 class Rating:
@@ -144,6 +144,7 @@ class Rating:
         left = 0.8 * len(undone) + 0.6 * len(undone.intersection(WORKED)) + sum(left_out.values())
         missing = reading.missing or self._missing(reading, undone, bool(unknown))
         own = any(not tokens[n].filler or n in self.q.persons for n in used & explained.keys())
+        own = own or self.counts_its_rows(reading)
         names = query.names & self.q.said.keys()
         keys = {key_of(self.q.column(name).bare_name) for name in names}
         called = frozenset(n for n in used if not names.isdisjoint(self.q.links.columns[n]))
@@ -268,6 +269,16 @@ class Rating:
     def doubt(self, reading: Reading) -> float:
         """Return how unlikely words mean what they were taken for."""
         return sum(-log(self.q.links.likely.get(n, _GUESSED)) for n, _ in self._read_as(reading))
+
+    def counts_its_rows(self, reading: Reading) -> bool:
+        """Whether it counts the rows of a table that is called as what is counted."""
+        rows = (reading.query.aggregate, reading.query.measure) == ("count", "") and not self.measures.quantity()
+        return rows and not self.q.called.isdisjoint(self.q.counted_nouns)
+
+    def whole_name(self, reading: Reading) -> bool:
+        """Whether all of several words of the name of its figure are said: an hourly rate is no hours."""
+        said, words = self.q.said.get(reading.query.measure), words_of(reading.query.measure)
+        return said is not None and len(words) > 1 and said.coverage >= len(words) - 0.1
 
     def coverage(self, reading: Reading) -> float:
         """Return how much of the name of its figure is said, and whether money is asked for and is one."""
@@ -439,6 +450,8 @@ _TERMS: Sequence[tuple[float, Callable[[Rating, Reading], float]]] = (
     (5.0, lambda rating, _: rating.q.named),
     (0.6, lambda rating, reading: len(reading.done & rating.q.operations.keys())),
     (1.0, Rating.coverage),
+    (0.5, Rating.counts_its_rows),
+    (0.5, Rating.whole_name),
     (0.3, lambda rating, reading: bool(rating.q.kinds_of(reading.query.measure))),
     (-0.6, lambda rating, reading: rating.rather_named(reading.query.measure)),
     (-_DOUBT, Rating.doubt),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -152,6 +152,7 @@ class QuestionInTable:
         self._keep_counts()
         self._link_pair()
         self.base = TableQuery(table.file.path, table.sheet)
+        self._link_tables_beside()
         self.persons = self._link_persons()
         self._link_rows()
 
@@ -171,6 +172,8 @@ class QuestionInTable:
                 if places is None:
                     continue
                 (first, low), (other, high) = places
+                if match.group().lower() in ("before", "after") and not self.is_date(other):
+                    continue
                 said = frozenset(range(min(low, high), max(low, high) + 1))
                 said |= {n for n, token in enumerate(self.tokens) if match.start() <= token.start < match.end()}
                 if not any(self.tokens[n].number is not None for n in said):
@@ -179,13 +182,19 @@ class QuestionInTable:
         return None
 
     def _korean_sides(self, match: re.Match[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
-        """Return the columns before 보다 and beside it; one that isn't named is what the other is a bound of."""
+        """Return the columns before 보다 and beside it; one that isn't named is what the other is a bound of.
+
+        Of days, a word that the comparison follows needs no 보다: `기한을 넘겨 낸`.
+        """
         before = [n for n, token in enumerate(self.tokens) if token.end <= match.start()]
         than = next((n for n in reversed(before) if self.tokens[n].text.endswith("보다")), None)
-        if than is None or before[-1] - than > 1 or not (other := self._number_at(than, "")):
+        if than is None and before and (other := self._comparable(before[-1], "")) and self.is_date(other):
+            than = before[-1]
+        if than is None or before[-1] - than > 1 or not (other := self._comparable(than, "")):
             return None
-        for n in (than + 1, than - 1, than - 2):
-            if n in before and (first := self._number_at(n, other)):
+        after = [n for n, token in enumerate(self.tokens) if token.start > match.start()][:2]
+        for n in (than + 1, than - 1, than - 2, *(after if self.is_date(other) else ())):
+            if n in (*before, *after) and (first := self._comparable(n, other)):
                 return (first, n), (other, than)
         bound = [
             c.name for c in self.table.columns if c.kind == "number" and other.endswith(c.name) and c.name != other
@@ -195,18 +204,19 @@ class QuestionInTable:
     def _english_sides(self, match: re.Match[str]) -> tuple[tuple[str, int], tuple[str, int]] | None:
         """Return the columns before and after "is below", or within and after "more … than"."""
         after = [n for n, token in enumerate(self.tokens) if token.start >= match.end()][:3]
-        other = next(((name, n) for n in after if (name := self._number_at(n, ""))), None)
+        other = next(((name, n) for n in after if (name := self._comparable(n, ""))), None)
         if other is None or any(not self.tokens[n].filler for n in after if n < other[1]):
             return None
         before = [n for n, token in enumerate(self.tokens) if token.start < match.end() and n < after[0]]
-        return next((((name, n), other) for n in reversed(before[-5:]) if (name := self._number_at(n, other[0]))), None)
+        return next((((name, n), other) for n in reversed(before[-5:]) if (name := self._comparable(n, other[0]))), None)
 
-    def _number_at(self, n: int, but: str) -> str:
-        """Return the column of numbers, not of years, that a word is the name of."""
+    def _comparable(self, n: int, but: str) -> str:
+        """Return the column of numbers, not of years, or of days that a word is the name of, as another one is."""
+        kinds = ("number", "date") if not but else (self.column(but).kind,)
         likely = {
             name: rate
             for name, rate in self.links.columns[n].items()
-            if name != but and self.column(name).kind == "number" and not self.column(name).years and rate >= NAMED
+            if name != but and self.column(name).kind in kinds and not self.column(name).years and rate >= NAMED
         }
         return max(likely, key=lambda name: likely[name], default="")
 
@@ -314,6 +324,16 @@ class QuestionInTable:
         if spans:
             self.operations["count"] = spans
 
+    def _link_tables_beside(self) -> None:
+        """Link the words that tables beside it are called by to the columns that say what their rows are called."""
+        for name, words in self.table.labels.items():
+            for n, token in enumerate(self.tokens):
+                called = max((likeness(form, word) for form in token.forms for word in words), default=0.0)
+                if token.kind == "word" and called >= CALLED and not token.filler:
+                    likely = self.links.columns[n]
+                    likely[name] = max(NAMED, likely.get(name, 0.0))
+                    self.links.named.setdefault(n, LIKELY)
+
     def _link_persons(self) -> frozenset[int]:
         """Link words that ask for a person to the column of persons, and return them."""
         texts = [column for column in self.table.columns if column.kind == "text" and column.distinct > 1]
@@ -344,11 +364,14 @@ class QuestionInTable:
         return frozenset(n for n, likely in named if likely >= CALLED and self.tokens[n].kind == "word")
 
     @cached_property
-    def told(self) -> frozenset[int]:
-        """The words that stand for a column, a value or the table, read as they are."""
-        named = {n for n, likely in enumerate(self.links.columns) if max(likely.values(), default=0.0) >= LOOSE}
-        values = {n for one in self.links.values for n in range(one.first, one.last + 1)}
-        return frozenset(named | values | self.called) - self.links.guessed.keys()
+    def told(self) -> Mapping[int, float]:
+        """The words that stand for a column, a value or the table, read as they are, and how likely they do."""
+        made = {n: max(likely.values(), default=0.0) for n, likely in enumerate(self.links.columns)}
+        made |= dict.fromkeys(self.called, 1.0)
+        for one in self.links.values:
+            for n in range(one.first, one.last + 1):
+                made[n] = max(made.get(n, 0.0), 1.0 if one.whole else LOOSE)
+        return {n: likely for n, likely in made.items() if likely >= LOOSE and n not in self.links.guessed}
 
     def column(self, name: str) -> Column:
         column = self.table.column(name)
@@ -457,7 +480,12 @@ class QuestionInTable:
         """Return the column of dates or years."""
         dated = [c for c in self.table.columns if c.kind == "date" and c.distinct > 1]
         dated += [c for c in self.table.columns if c.years]
-        return max(dated, key=lambda c: (c.name in self.said, self._is_near(c.name)), default=None)
+        beside = self.table.beside
+
+        def fits(column: Column) -> tuple[bool, bool, bool]:
+            return self._is_named(column.name), column.name not in beside, self._is_near(column.name)
+
+        return max(dated, key=fits, default=None)
 
     def _is_near(self, name: str) -> bool:
         """Whether a word that is part of columns' names is like one of this column's: a sale is when it was sold."""

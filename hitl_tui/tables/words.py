@@ -66,6 +66,8 @@ _FIRST_OF_COMPOUND = {"총": "total", "순": "net"}
 _PER_HEAD = re.compile(r"(?:1\s?인당|1\s?명당|인당|명당)")
 _BEFORE_NOUN = (4, 8)
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
+_OWN_WORD = 5.4
+"""How common, on Zipf's scale, letters are that are a word themselves, short for none."""
 _ROOT = 5
 """Letters that words of one root have in common."""
 BLANK = "\x00"
@@ -426,6 +428,11 @@ def hangul_forms(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*forms[:11], *filter(None, nouns)]))
 
 
+def is_denied(word: str) -> bool:
+    """Whether a Korean noun denies what it is made of: `미납`."""
+    return _DENIED_NOUN.match(word) is not None
+
+
 def noun_of_verb(word: str) -> str:
     """Return the noun that a Korean verb is made of; empty for another word: `결석` of `결석했나`."""
     found = _VERB_OF_NOUN.fullmatch(word)
@@ -512,7 +519,8 @@ def likeness(form: str, word: str) -> float:
         if same_root(singular, word):
             return 0.75
     elif _HANGUL.match(form):
-        part = word.startswith(form) or word.endswith(form) or (len(word) > 1 and form.startswith(word))
+        part = word.startswith(form) or word.endswith(form)
+        part = part or (len(word) > 1 and (form.startswith(word) or form.endswith(word)))
         if len(form) > 1 and _HANGUL.match(word) and part:
             return 0.8
         if any(len(term) > 1 and word.startswith(term) and _HANGUL.match(term) for term in known.alike.get(form, ())):
@@ -560,6 +568,8 @@ def short_for(short: str, word: str) -> bool:
     if word.startswith(short) and len(short) >= 3:
         return len(word) - len(short) <= 8
     if len(short) < 3 or len(short) > 5 or any(vowel in short[1:] for vowel in "aeiou"):
+        return False
+    if frequencies("en").get(short, 0.0) > _OWN_WORD:
         return False
     letters = iter(word)
     return all(letter in letters for letter in short)

@@ -191,10 +191,9 @@ FARES = """날짜,기사,내용,금액,결제
 """
 
 
-@pytest.mark.parametrize("question", ["한별이 5월에 쓴 차량비 목록", "한별이 5월에 쓴 금액"])
-def test_a_list_has_each_row_with_its_figure(tmp_path: Path, question: str) -> None:
+def test_a_list_has_each_row_with_its_figure(tmp_path: Path) -> None:
     (tmp_path / "차량비.csv").write_text(FARES, encoding="utf-8")
-    answer = ask(question, table_files(tmp_path))
+    answer = ask("한별이 5월에 쓴 차량비 목록", table_files(tmp_path))
     assert answer.result is not None
     assert len(answer.result.rows) == 3
     assert [row[answer.result.names.index("금액")] for row in answer.result.rows].count(9000) == 2
