@@ -170,6 +170,9 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
                 continued, why="" if continued.sure else "unsure", versions=_versions(continued, known.tables)
             )
     tables = (named or known.tables)[:_MAX_TABLES]
+    if not named:  # no key of another table is a figure
+        keys = {one.place: one.keys for one in joined(tables)}
+        tables = tuple(replace(one, keys=keys.get(one.place, one.keys)) for one in tables)
     readers = [Reader(question, table, bool(named)) for table in tables]
     candidates = [reader.read()[0] for reader in readers]
     subjects = {} if named or len(tables) < 2 else _subjects(question, tables)
@@ -190,7 +193,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     rivals = [
         one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
     ]
-    stands = best.own or best.query.filters or best.query.measure or best.query.part
+    stands = best.own or best.query.filters or best.query.measure or best.query.group
     if not named and _is_of_another(best, ranked):
         return Answer(best, why="unsure", choices=tuple(ranked[:3]), unread=known.unread, versions=versions)
     elsewhere = [word for word in best.assumed if not lexicon().alike["us"].intersection(tokens(word)[0].forms)]
@@ -205,11 +208,12 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         # A figure of all rows that nobody named isn't one of what a word that stands for nothing would narrow it to.
         own = narrowed or (best.query.measure and (best.strange < NARROWS or best.assumes < NARROWS))
         understood = not (best.looks_up and best.unknown)  # a birthday that no column has is no other date
+        understood = understood and not (best.guessed and best.unknown)
         likely = whole and bool(own) and understood and not (rivals or elsewhere) and best.score >= POSSIBLE
         return Answer(
             best, why="unsure", choices=(best, *others), unread=known.unread, likely=likely, versions=versions
         )
-    if best.query.group:
+    if best.query.group or best.query.shape == "rows":
         best, *others = _by_names(question, (best, *versions), profiles(files, _WAIT).tables)
         versions = tuple(others)
     all_of_them = (
@@ -276,9 +280,7 @@ def _adding(
 
     mine = told[table.place]
     apart = [
-        one
-        for one in table.joins
-        if adds(mine, told[one.table.place]) and (named or adds(told[one.table.place], mine))
+        one for one in table.joins if adds(mine, told[one.table.place]) and (named or adds(told[one.table.place], mine))
     ]
     return frozenset(name for one in apart for name in one.names.values())
 
@@ -297,7 +299,7 @@ def _one_after_another(best: Mapped, versions: Sequence[Mapped]) -> bool:
 
 
 def _by_names(question: str, read: tuple[Mapped, ...], tables: Sequence[Table]) -> tuple[Mapped, ...]:
-    """Return queries that have a figure for each key with one for each name that the key stands for elsewhere.
+    """Return queries that show, or have a figure for, each key with the names that the keys stand for elsewhere.
 
     Args:
         question: a person's words; one who asks for codes gets them.
@@ -309,14 +311,22 @@ def _by_names(question: str, read: tuple[Mapped, ...], tables: Sequence[Table]) 
     made, beside = list[Mapped](), {table.place: table for table in joined(tables)}
     for one in read:
         table = beside.get(one.table.place)
-        join = next((j for j in table.joins if j.key == one.query.group), None) if table else None
-        label = join.label() if join else None
-        if table is None or join is None or label is None:
+        joins = table.joins if table else ()
+        names = {each.key: each.names[label.name] for each in joins if (label := each.label())}
+        query, other = _with_names(one.query, names), one.beside and _with_names(one.beside, names)
+        if table is None or (query, other) == (one.query, one.beside):
             return read
-        name = join.names[label.name]
-        whole = table.only(one.query.names | {name})
-        made.append(replace(one, query=replace(one.query, group=name), table=whole))
+        whole = table.only(query.names | (other.names if other else frozenset()))
+        made.append(replace(one, query=query, beside=other, table=whole))
     return tuple(made)
+
+
+def _with_names(query: TableQuery, names: Mapping[str, str]) -> TableQuery:
+    """Return a query with the names beside the keys that it shows, and in the place of those that it groups by."""
+    columns = dict.fromkeys(each for name in query.columns for each in (names.get(name, name), name))
+    shown = tuple(columns) if query.shape == "rows" else query.columns
+    measure = names.get(query.measure, query.measure) if query.shape == "rows" and not query.order else query.measure
+    return replace(query, group=names.get(query.group, query.group), columns=shown, measure=measure)
 
 
 def _by_meaning_too(question: str, one: Mapped, named: bool) -> Mapped:

@@ -13,7 +13,7 @@ from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
-from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, QuestionInTable
+from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, TABLE_NOUN, QuestionInTable
 from hitl_tui.tables.words import (
     Token,
     is_denied,
@@ -49,7 +49,8 @@ class Filters:
         spans: list[tuple[frozenset[int], list[ValueLink]]] = []
         for link in self.q.links.values:
             places = frozenset(range(link.first, link.last + 1))
-            if places <= self.q.describing & self.q.links.guessed.keys():
+            of_table = not link.whole and TABLE_NOUN.match(self.q.text[self.q.tokens[link.last].end :])
+            if of_table or places <= self.q.describing & self.q.links.guessed.keys():
                 continue  # it says what the table is of
             known = next((one for one in spans if one[0] == places and one[1][0].whole == link.whole), None)
             if known is not None:
@@ -97,8 +98,12 @@ class Filters:
         """Return how well a column fits a value: named beside it, with other values of it, not one row of many."""
         near = range(max(0, link.first - 2), min(len(self.q.tokens), link.last + 3))
         beside = max((self.q.links.columns[n].get(link.column, 0.0) for n in near), default=0.0)
-        team = any(form.endswith(link.column) for form in self.q.tokens[link.last].forms)  # `번역팀` by `팀`
-        beside = 1.0 if team or self._leads_to(link) else beside
+        words = {term for word in words_of(link.column) for term in (word, *lexicon().alike.get(word, ()))}
+        korean = [
+            term for term in words if "가" <= term[0] <= "힣"
+        ]  # `번역팀` of a column `팀`, `오하이오주` of `state`
+        team = any(len(form) > len(t) and form.endswith(t) for form in self.q.tokens[link.last].forms for t in korean)
+        beside = 1.5 if team else 1.0 if self._leads_to(link) else beside
         if any(link.column in self.q.links.columns[n] for n in self.q.counted_nouns):
             beside = -1.0  # "how many counties in Ohio" are no counties called so
         shared = sum(one.column == link.column for one in self.q.links.values) > 1
@@ -110,7 +115,14 @@ class Filters:
         rivals = sum(one.count for one in self.q.links.values if (one.first, one.last) == (link.first, link.last))
         size = 0.3 * link.count / max(1, rivals) - 0.1 * min(1.0, column.distinct / max(1, self.q.table.rows))
         return (
-            0.5 * (beside >= LIKELY) - 0.3 * (beside < 0) + 0.2 * shared + 0.15 * is_label + 0.1 * exact + size - rare
+            0.5 * (beside >= LIKELY)
+            + 1.5 * (beside > 1)
+            - 0.3 * (beside < 0)
+            + 0.2 * shared
+            + 0.15 * is_label
+            + 0.1 * exact
+            + size
+            - rare
         )
 
     def _leads_to(self, link: ValueLink) -> bool:

@@ -37,6 +37,8 @@ _TOTAL = re.compile(r"(?<![a-z])totals?(?![a-z])|합계|총계|총합|^계$", re
 _BOTH_ENDS = re.compile(r"어디(?:에)?서.{0,16}어디(?:까지|로)|\bfrom where to where\b|\bbetween which\b", re.I)
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
 _FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
+_ANY_SIZE = frozenset(("big", "biggest", "large", "largest", "busy", "busiest", "populous", "crowded", "long", "old"))
+_LONG_AGO = re.compile("오래")
 _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
 _COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
@@ -54,22 +56,55 @@ class Groups:
     def _most_rows(self) -> bool:
         """Whether most is asked for of what the table is called: "the most bird strikes" in birdstrikes.csv."""
         spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
-        beside = (
-            n
-            for n, token in enumerate(self.q.tokens)
-            for start, end in spans
-            if (0 < start - token.end <= 2 if self.q.korean else 0 < token.start - end <= 1)
-        )
         figures = {c.name for c in self.q.figures()}
 
         def is_called(n: int) -> bool:
             named = self.q.links.named.get(n, 0.0)
+            if self._stands_for_nothing(n):
+                return True  # it may be what its rows are
             return named >= 0.8 and all(
                 likely < named for name, likely in self.q.links.columns[n].items() if name in figures
             )
 
         blanked = any(self.q.text[end : end + 2].strip(" ") == BLANK for _, end in spans)  # the table's own name
-        return blanked or any(map(is_called, beside))
+        return blanked or any(map(is_called, self._beside_most))
+
+    @cached_property
+    def _beside_most(self) -> frozenset[int]:
+        """The words right behind the one for most or least, or before it in Korean."""
+        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        return frozenset(
+            n
+            for n, token in enumerate(self.q.tokens)
+            for start, end in spans
+            if (0 < start - token.end <= 2 if self.q.korean else 0 < token.start - end <= 1)
+        )
+
+    def _counted_texts(self, entity: str) -> frozenset[int]:
+        """Return the words beside the one for most or least that call what the rows are: the most counties."""
+        texts = {c.name for c in self.q.table.columns if c.kind == "text" and 2 * c.distinct > self.q.table.rows}
+        said = [one.tokens for name, one in self.q.said.items() if name in texts - {entity}]
+        return frozenset().union(*said) & self._beside_most
+
+    @cached_property
+    def _means_another(self) -> bool:
+        """Whether most is asked for of something that no column is called: of ages, where there are only wages."""
+        figures = {c.name for c in self.q.table.columns if c.kind != "text"}
+        lead = {n for n, t in enumerate(self.q.tokens) if not lexicon().adjectives.isdisjoint(t.forms)} - self._any_size
+        known = any(figures & self.q.links.columns[n].keys() for n in lead)
+        return (bool(lead) and not known) or any(map(self._stands_for_nothing, self._beside_most))
+
+    @cached_property
+    def _any_size(self) -> frozenset[int]:
+        """The words that say most of any figure: the biggest, the busiest."""
+        return frozenset(n for n, token in enumerate(self.q.tokens) if not _ANY_SIZE.isdisjoint(token.forms))
+
+    def _stands_for_nothing(self, n: int) -> bool:
+        """Whether a noun is nothing of the table."""
+        token, links = self.q.tokens[n], self.q.links
+        values = any(one.first <= n <= one.last for one in links.values)
+        known = token.filler or n in self.q.operators or values or links.columns[n] or n in links.named
+        return not known and token.kind == "word" and not self._unit(n)
 
     @cached_property
     def _led(self) -> frozenset[str]:
@@ -134,7 +169,13 @@ class Groups:
             before = (
                 self.q.korean and not asked and all(self.q.tokens[n].start < self.q.superlative_at for n in one.tokens)
             )
-            made[name] = 0.5 * before - 0.4 * asked - 0.1 * (column.kind == "text") - 0.05 * one.coverage
+            made[name] = (
+                0.5 * before
+                - 0.4 * asked
+                - 0.2 * (called and not before)
+                - 0.1 * (column.kind == "text")
+                - 0.05 * one.coverage
+            )
             made[name] += 0.05 * self.q.is_key(name)
         label = label_of(self.q.table)
         for n, token in enumerate(self.q.tokens):
@@ -182,7 +223,8 @@ class Groups:
                 amounts = bool(figure and self.measures.additive(figure))
                 rather = 0.5 * (amounts and (self.q.of_amounts or not self._most_rows)) + 0.5 * self.q.of_amounts
                 rather += 0.6 * (not amount)
-                yield self.q.reading(query, used | counted, *done, "count", "each", assumes=unsaid + rather)
+                called = self._counted_texts(entity)
+                yield self.q.reading(query, used | counted | called, *done, "count", "each", assumes=unsaid + rather)
             default = "" if measure else many or self.measures.default_measure()
             if time := self._extreme_time():
                 default = "" if measure else time
@@ -195,6 +237,7 @@ class Groups:
             assumes = unsaid + 0.4 * bool(default) + 0.5 * paid + 0.8 * bool(led and figure not in led)
             ends = () if entity else self._ends
             assumes += 0.4 * self._is_other_end(figure) - 0.3 * bool(ends)
+            missing = "measure" if default and self._means_another else ""
             shown = [*(ends or (entity or (label.name if label else ""),)), figure]
             if not entity and label and not self.q.unique(label.name):  # a city rather than its country
                 texts = [c for c in self.q.table.columns if c.kind == "text" and c.distinct > label.distinct]
@@ -217,7 +260,16 @@ class Groups:
                 unclear = assumes + (0.0 if self.q.aggregate or self.measures.additive(figure) else 0.25)
                 also = ("count",) if figure == many or (measure and grouped.aggregate == "sum") else ()
                 reading = self.q.reading(
-                    grouped, used | counted, *done, "average", "median", "sum", "each", *also, assumes=unclear
+                    grouped,
+                    used | counted,
+                    *done,
+                    "average",
+                    "median",
+                    "sum",
+                    "each",
+                    *also,
+                    assumes=unclear,
+                    missing=missing,
                 )
                 yield replace(reading, beside=rows if both else None)
             if part or self.q.flag(figure):
@@ -226,7 +278,7 @@ class Groups:
             more = ("count",) if measure else ()  # "number of" may be the name of a figure
             each = entity or (label.name if label else "")
             more = (*more, "average") if each and self.q.unique(each) else more  # a row is of all that it is called
-            reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed)
+            reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed, missing=missing)
             yield replace(reading, beside=grouped if one_each and both else None)
 
     def _is_other_end(self, figure: str) -> bool:
@@ -295,6 +347,10 @@ class Groups:
     def order(self, measure: str) -> str:
         """Return how rows are ordered by a figure for what is asked: the fastest took the least time."""
         least = not self.descending
+        if _LONG_AGO.search(self.q.text) and (not measure or not self.q.is_date(measure)):
+            least = False  # the longest time ago is the first day, but the longest time
+        elif _LONG_AGO.search(self.q.text):
+            least = True
         if _FAST.search(self.q.text) and not {*words_of(measure)} & _SPEEDS:
             timed = self.q.lasts(measure) or {*words_of(measure)} & _TIMED or _COURSE.fullmatch(measure)
             least = bool(timed) != least

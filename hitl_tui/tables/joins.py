@@ -91,10 +91,6 @@ class Joined(Table):
         found = ((one, one.label()) for one in self.joins)
         return {one.names[label.name]: words_of(one.table.sheet or one.table.stem) for one, label in found if label}
 
-    def numbers_rows(self, name: str) -> bool:
-        """Whether numbers only tell rows apart, here or in a table beside it."""
-        return any(name == one.key for one in self.joins) or Table.numbers_rows(self, name)
-
     @property
     def source(self) -> str:
         return " ".join(['"t"', *(one.sql() for one in self.joins)])
@@ -154,7 +150,8 @@ def _with(table: Table, direct: Mapping[tuple[str, str], Sequence[Join]]) -> Joi
         columns += [replace(c, name=names[c.name], filled=_filled(c, one.table, rows)) for c in others]
         further = [each for each in direct[one.table.place] if each.key in names]
         ways += [(replace(each, key=names[each.key], via=one.called), rows) for each in further]
-    return Joined(table.file, table.sheet, table.rows, tuple(columns), table.sql, table.pairs, tuple(joins))
+    keys = frozenset(one.key for one in joins)
+    return Joined(table.file, table.sheet, table.rows, tuple(columns), table.sql, table.pairs, keys, tuple(joins))
 
 
 def _filled(column: Column, of: Table, rows: int) -> int:
@@ -167,15 +164,16 @@ def _joins(tables: Sequence[Table]) -> Iterator[tuple[Table, list[Join]]]:
     named: dict[str, list[tuple[Table, Column]]] = {}
     valued: dict[str, list[tuple[Table, Column]]] = {}
     for table, column in keys:
-        named.setdefault(key_of(column.name), []).append((table, column))
+        for name in {key_of(column.name), _bare(column.name)}:
+            named.setdefault(name, []).append((table, column))
         for value in column.values[:_MOST_VALUES]:
             valued.setdefault(value, []).append((table, column))
     for table in tables:
         found: dict[str, Join] = {}
         for column in table.columns:
-            rivals = named.get(key_of(column.name), ())
+            rivals = [*named.get(key_of(column.name), ()), *named.get(_bare(column.name), ())]
             if not rivals and _FEW <= column.distinct < column.filled:
-                rivals = valued.get(next(iter(column.values), ""), ())
+                rivals = valued.get(next(iter(column.values), ""), [])
             for other, key in sorted(rivals, key=lambda one: _apart(table, one[0])):
                 one = Join(other, column.name, key.name, {})
                 apart = other is not table and {c.name for c in other.columns} != {c.name for c in table.columns}
@@ -184,6 +182,11 @@ def _joins(tables: Sequence[Table]) -> Iterator[tuple[Table, list[Join]]]:
                     found[one.called.casefold()] = one
                     break
         yield table, list(found.values())
+
+
+def _bare(name: str) -> str:
+    """Return the name of a key without what only says that it is one: the `genre` of tracks is a `genre_id`."""
+    return "".join(word for word in words_of(name) if word not in IDS) or key_of(name)
 
 
 def _apart(table: Table, other: Table) -> tuple[bool, bool]:

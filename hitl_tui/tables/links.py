@@ -39,6 +39,8 @@ _RARE = 0.7
 """How much letters say at least that are no word, but the first ones of several."""
 _SEASON = re.compile(r"\d{4}\W\d\d")
 _EACH = re.compile("(?:별로?|마다)[는은의]?$")
+_FEE = re.compile("[가-힣]{2,}[비료]")
+"""A Korean word for what something costs: `진료비`, `관람료`."""
 _TOPIC = re.compile("[은는을를]$")
 _MAY_MEAN, _SECOND, CLEARLY = 0.15, 0.5, 0.4
 """How likely a word has to mean something to stand for it, beside what is likelier, and to stand for it clearly."""
@@ -48,6 +50,7 @@ _MEANT, _MEANT_LOOSELY = 0.75, 0.5
 """How likely it is then a column's name."""
 NAMES = frozenset(("name", "title", "model", "place", "이름"))
 """Words of columns that say what a row is called."""
+_CODES = frozenset(("id", "code", "no", "number", "key"))
 CALLED = 0.9
 """How likely a word has to be a table's name for the table to be called by it."""
 _ASIDE = 0.5
@@ -287,7 +290,8 @@ def forms_of(token: Token) -> tuple[str, ...]:
         for size in range(len(form) - 1, 1, -1)
         if form not in known.alike and form[:size] in known.alike
     ]
-    return (*token.forms, *parts[:2])
+    fees = ("fee",) if any(_FEE.fullmatch(form) for form in token.forms) else ()
+    return (*token.forms, *parts[:2], *fees)
 
 
 def _head(forms: Sequence[str], table: Table) -> str:
@@ -557,4 +561,9 @@ def label_of(table: Table) -> Column | None:
     texts = [c for c in texts if c.values]  # of too many, only what is called a name is one
     wide = [c for c in texts if c.distinct >= 0.9 * c.filled and c.filled >= 0.8 * table.rows]
     first = named or wide or texts
-    return max(first, key=lambda c: (c in wide, c in named, -table.columns.index(c))) if first else None
+    return max(first, key=lambda c: (c in wide, c in named, not _is_code(c), -table.columns.index(c)), default=None)
+
+
+def _is_code(column: Column) -> bool:
+    """Whether a column is called as what only tells rows apart."""
+    return bool(_CODES.intersection(words_of(column.name))) or column.name.endswith(("번호", "코드"))

@@ -188,7 +188,9 @@ class Reader:
             if column.kind == "text" and column.filled == self.q.table.rows and self.q.flag(name):
                 continue
             words = [self.q.tokens[n] for n in self.q.said[name].tokens]
-            beside = any(t.start - 12 <= end <= t.end for t in words for end in denied)
+            beside = any(
+                t.start - 12 <= end <= t.end or (self.q.korean and 0 < end - t.end < 4) for t in words for end in denied
+            )
             zero = column.kind == "number" and column.low == 0
             if not (self.q.has("empty") and self.q.said[name].likely >= LIKELY) and not (
                 beside and (zero or column.filled < self.q.table.rows)
@@ -382,7 +384,9 @@ class Reader:
         rows = [
             one.tokens
             for name, one in self.q.said.items()
-            if self.q.unique(name) and self.q.column(name).kind == "text"
+            if self.q.unique(name)
+            and self.q.column(name).kind == "text"
+            and self.q.column(name).filled == self.q.table.rows
         ]
         if not self.q.has("distinct"):
             alone = (0.25 if measure and measure not in taken else 0.0) + _COUNTS_ONE * self.q.keyed(filters)

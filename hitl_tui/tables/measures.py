@@ -26,7 +26,9 @@ _ANY_FIGURE = frozenset(("value", "values", "obsvalue", "figure", "값", "수치
 """What the only figure of a table is called that holds figures of several kinds."""
 _HOW_MANY_DAYS = re.compile(r"며칠|몇\s?일|\bhow many days\b", re.I)
 MANY = re.compile(r"\b(?:most|fewest|least|busiest|commonest)\b(?! \w+(?:ive|ed)\b)|많|적은|적었|적게|흔|자주", re.I)
-_SUMS = re.compile(r"(?:금액|[^가-힣]액|(?:매출|판매|지출|결제|청구|납부|입금|지급|세|지원|사용)액|시간|수량|비용|건수|횟수|인원|일수)$")
+_SUMS = re.compile(
+    r"(?:금액|[^가-힣]액|(?:매출|판매|지출|결제|청구|납부|입금|지급|세|지원|사용)액|시간|수량|비용|건수|횟수|인원|일수)$"
+)
 """How Korean names of figures end that may be summed up."""
 _PARTS = frozenset(("mo", "month", "yr", "year"))
 """Words of columns that hold a part of a day: no month is summed."""
@@ -158,9 +160,17 @@ class Measures:
         summed = self.q.has("sum") or counts or self.additive(name) or self.counted(name)
         summed = summed or (self.asks_for_days and DAYS.search(name) is not None)
         said = self.q.has("sum", "how_much") or name == self.quantity()
+        if self._counts_sales(name):
+            return True
         if self._is_price(name) and not said and (self.q.korean or not self.counted(name)):
             return False  # "how many houses" asks for no amount
         return summed and not self.q.is_time(name)
+
+    def _counts_sales(self, name: str) -> bool:
+        """Whether it asks how many were sold, and a column has whole numbers of sales."""
+        column, spoken = self.q.column(name), {form for token in self.q.tokens for form in token.forms}
+        sales = column.whole and not column.money and "sale" in words_of(name)
+        return sales and self.q.has("count") and not spoken.isdisjoint(lexicon().alike["sold"])
 
     def _counts_things(self, name: str) -> bool:
         """Whether whole numbers are of things: the question asks for the most of them, or the name or unit says so."""
@@ -246,7 +256,8 @@ class Measures:
         ends = () if self.q.korean else self.q.operations.get("count", ())
         after = ((n for n, t in enumerate(self.q.tokens) if t.start >= end and n not in values) for _, end in ends)
         nouns = {next(each, -1) for each in after} or self.q.counted_nouns
-        return measure in self.q.said and not self.q.said[measure].tokens.isdisjoint(nouns)
+        mine = measure in self.q.said and not self.q.said[measure].tokens.isdisjoint(nouns)
+        return mine or (bool(measure) and self._counts_sales(measure))
 
     def named_rows(self, used: frozenset[int]) -> bool:
         """Whether what is counted is called as a column of texts is: each row is one."""

@@ -48,7 +48,7 @@ _LIST = re.compile(r"(?:VARCHAR|[A-Z]*INT|INTEGER|DOUBLE|FLOAT|BOOLEAN)\[\]")
 _SEPARATOR = re.compile(r"[,;|]")
 _SPLIT, _LONGEST_ITEM = 3000, 40
 """Values that are looked at for lists, and letters that an item of one has at most."""
-_LASTS = re.compile(r"length|duration|runtime|elapsed|길이|시간|분량|러닝타임", re.IGNORECASE)
+_LASTS = re.compile(r"length|duration|runtime|elapsed|days|길이|시간|분량|러닝타임|일수", re.IGNORECASE)
 _TIMES = re.compile(
     r"(?<![a-z])(?:(?P<s>s|secs?|seconds?)|(?P<min>mins?|minutes?)|(?P<h>h|hrs?|hours?))(?![a-z])|(?P<ks>초)|(?P<km>분)",
     re.I,
@@ -130,7 +130,7 @@ class Pair:
     """A column less another one.
 
     Args:
-        kind: a key of `pairs` in words.toml: `left`, `short`, `hours` or `unused`.
+        kind: a key of `pairs` in words.toml: `left`, `short`, `hours`, `days` or `unused`.
         column: what they make.
         more, less: the two.
     """
@@ -146,6 +146,8 @@ class Pair:
         if self.kind == "hours":
             minutes = f"date_diff('minute', TRY_CAST({less} AS TIME), TRY_CAST({more} AS TIME))"
             return f"(({minutes} + 1440) % 1440) / 60"
+        if self.kind == "days":
+            return f"date_diff('day', {less}, {more})"
         return f"{more} - {f'coalesce({less}, 0)' if self.kind in ('left', 'unused') else less}"
 
 
@@ -160,6 +162,7 @@ class Table:
         columns: in order.
         sql: what gives its cleaned rows from a view `source`.
         pairs: figures of two of its columns, which these rows have, too.
+        keys: the columns that hold keys of other tables, where these are known.
     """
 
     file: TableFile
@@ -168,6 +171,7 @@ class Table:
     columns: tuple[Column, ...]
     sql: str = field(repr=False)
     pairs: tuple[Pair, ...] = ()
+    keys: frozenset[str] = frozenset()
 
     @property
     def name(self) -> str:
@@ -214,6 +218,8 @@ class Table:
     def numbers_rows(self, name: str) -> bool:
         """Whether whole numbers only tell rows apart: called so, or first, all different and as the file is."""
         column = self.column(name)
+        if name in self.keys:
+            return True
         if column is None or column.kind != "number" or column.years or column.money or column.decimals:
             return False
         whole = column.low.is_integer() and column.high.is_integer()
@@ -362,16 +368,18 @@ def pairs_of(columns: Sequence[Column]) -> tuple[Pair, ...]:
     """Return what columns make in twos: where one alone is called as each of the two is, and none as the figure."""
     made = []
     for kind, (asked, more, less) in lexicon().pairs.items():
-        if any(asked.search(one.name) for one in columns):
+        if any(asked.search(one.name) or (kind == "days" and lasts(one.name)) for one in columns):
             continue
-        fit = [one for one in columns if (_is_clock(one) if kind == "hours" else one.kind == "number")]
+        of_kind = "date" if kind == "days" else "number"
+        fit = [one for one in columns if (_is_clock(one) if kind == "hours" else one.kind == of_kind)]
         first = [one for one in fit if _called(one, more)]
         second = [one for one in fit if _called(one, less) and one not in first]
         if kind == "hours" and not any(_AFTERNOON.match(value) for one in first for value in one.values):
             continue  # 5:00 may be in the afternoon
         if len(first) == len(second) == 1 and first[0].money == second[0].money and first[0].unit == second[0].unit:
             unit = "h" if kind == "hours" else first[0].unit
-            column = replace(first[0], name=f"{first[0].name} − {second[0].name}", kind="number", unit=unit, values=())
+            name = f"{first[0].name} − {second[0].name}"
+            column = replace(first[0], name=name, kind="number", unit=unit, values=(), low=0.0, high=0.0)
             made.append(Pair(kind, column, first[0].name, second[0].name))
     return tuple(made)
 

@@ -197,6 +197,8 @@ class Rating:
             return 0.0  # "expensive" says only of what kind a superlative is
         if self.q.lasting and LASTING.search(token.text) and self.q.lasts(query.measure):
             return 0.0
+        if forms & (lexicon().money | lexicon().scales.keys()) and query.measure and self.q.in_money(query.measure):
+            return 0.0  # "in thousand won"
         if forms & lexicon().titles and n - 1 in reading.used & self._whole:
             return 0.0
         if forms & lexicon().rows:
@@ -205,6 +207,8 @@ class Rating:
             return 0.3
         if n in self.q.describing:
             return 0.3 * says
+        if query.aggregate and {*self.q.links.columns[n]} & self._told_apart and likely >= LIKELY:
+            return 0.2 * says  # rows are counties: "the population of the counties in Ohio"
         if likely >= LIKELY and not (n in self.q.links.guessed and token.text[0].isupper()):
             return says if likely >= NAMED and not self._partly(n) else 0.4 * says
         if self._goes_with(n, reading.used):
@@ -215,7 +219,7 @@ class Rating:
     def _unknown(self, n: int, query: TableQuery) -> tuple[float, float]:
         """Return how much is lost with a word that stands for nothing, and how rare it is."""
         token = self.q.tokens[n]
-        says, rare = weight(token, self.q.text), rarity(token)
+        says, rare = weight(token, self.q.text), rarity(token, self.q.text)
         counted = n in self.q.counted_nouns and not self.q.korean  # "how many patients" says what rows are
         counted = counted and not token.text[0].isupper()  # but Zika cases are not all cases
         narrowed = query.filters or query.order  # of all rows, it may be what would limit them
@@ -405,6 +409,12 @@ class Rating:
         known = lexicon().places
         values = (value for column in self.q.table.columns for value in column.values[:300])
         return any(value.casefold() in known or known.intersection(words_of(value)) for value in values)
+
+    @cached_property
+    def _told_apart(self) -> frozenset[str]:
+        """The columns of texts that most rows are told apart by: they say what rows are."""
+        texts = (c for c in self.q.table.columns if c.kind == "text" and c.name not in self.q.table.beside)
+        return frozenset(c.name for c in texts if 2 * c.distinct > self.q.table.rows and not self.q.is_code(c.name))
 
     def _glossed(self, n: int, used: frozenset[int]) -> bool:
         """Whether words are said again in brackets, and one of both is explained: `북웜(bookworm)`."""

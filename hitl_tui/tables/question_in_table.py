@@ -120,7 +120,7 @@ class QuestionInTable:
         if month and not any(DAYS.search(c.name) for c in table.columns if c.kind == "number"):
             self.tokens = [_day_of(t, month[0], self.text) for t in self.tokens]
         self.operations = found(lexicon().operations, QUARTER.sub(lambda m: " " * len(m.group()), self.text))
-        if self.pair and self.pair.kind != "hours":  # "below its minimum" asks for no lowest figure
+        if self.pair and self.pair.kind not in ("hours", "days"):  # "below its minimum" asks for no lowest figure
             self.drop_operations([found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)])
         self.drop_operations([(t.start, t.end) for t in self.tokens if self._is_called(t)])
         self._keep_known_words()
@@ -208,7 +208,11 @@ class QuestionInTable:
         if other is None or any(not self.tokens[n].filler for n in after if n < other[1]):
             return None
         before = [n for n, token in enumerate(self.tokens) if token.start < match.end() and n < after[0]]
-        return next((((name, n), other) for n in reversed(before[-5:]) if (name := self._comparable(n, other[0]))), None)
+        sides = (((name, n), other) for n in reversed(before[-5:]) if (name := self._comparable(n, other[0])))
+        whole = {*words_of(self.column(other[0]).bare_name)}
+        numbers = [one for one in self.table.columns if one.kind == self.column(other[0]).kind == "number"]
+        bound = [one.name for one in numbers if {*words_of(one.name)} < whole]
+        return next(sides, ((bound[0], other[1]), other) if len(bound) == 1 else None)
 
     def _comparable(self, n: int, but: str) -> str:
         """Return the column of numbers, not of years, or of days that a word is the name of, as another one is."""
@@ -277,7 +281,12 @@ class QuestionInTable:
         """Return which rows are asked for where it compares columns, or asks what is short or who owes."""
         if self.compared:
             return self.compared[0]
-        if self.pair is None or self.pair.kind in ("hours", "unused") or self.superlative or self.has("each", *_SUMMED):
+        if (
+            self.pair is None
+            or self.pair.kind in ("hours", "days", "unused")
+            or self.superlative
+            or self.has("each", *_SUMMED)
+        ):
             return None
         said = " ".join(self.tokens[n].text for n in sorted(self.pair_tokens))
         return Filter(self.pair.column.name, "gt", (0.0,), said)
@@ -368,10 +377,12 @@ class QuestionInTable:
         """The words that stand for a column, a value or the table, read as they are, and how likely they do."""
         made = {n: max(likely.values(), default=0.0) for n, likely in enumerate(self.links.columns)}
         made |= dict.fromkeys(self.called, 1.0)
+        made = {n: likely for n, likely in made.items() if likely >= LOOSE and n not in self.links.guessed}
         for one in self.links.values:
             for n in range(one.first, one.last + 1):
-                made[n] = max(made.get(n, 0.0), 1.0 if one.whole else LOOSE)
-        return {n: likely for n, likely in made.items() if likely >= LOOSE and n not in self.links.guessed}
+                sure = one.whole and n not in self.links.guessed
+                made[n] = max(made.get(n, 0.0), 1.0 if sure else LOOSE)
+        return made
 
     def column(self, name: str) -> Column:
         column = self.table.column(name)

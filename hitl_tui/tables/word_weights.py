@@ -21,6 +21,8 @@ _SUBJECT = re.compile(
 )
 _PASSIVE = re.compile(r"\b(?:is|are|was|were|been|be|has|have|had)\s+$", re.I)
 """What an English verb follows, and one in the passive or perfect."""
+_DENIED = re.compile(r"(?<![가-힣])[안못]\s$")
+"""What a Korean verb is denied by."""
 _HANGUL = re.compile("[가-힣]")
 
 
@@ -32,13 +34,19 @@ def weight(token: Token, text: str) -> float:
     if not _HANGUL.search(token.text):
         subject = not _is_name(token) and _SUBJECT.search(text[: token.start])
         return min(says, PREDICATE) if subject else says
-    if is_past(token.text) or (token.text[-1] in "아어여해와워" and _AUXILIARY.match(text, token.end)):
+    if (
+        is_past(token.text)
+        or _DENIED.search(text[: token.start])
+        or (token.text[-1] in "아어여해와워" and _AUXILIARY.match(text, token.end))
+    ):
         return min(says, PREDICATE)
     return min(says, _BEFORE_NOUN) if ends_as_predicate(token.text) else says
 
 
-def rarity(token: Token) -> float:
+def rarity(token: Token, text: str = "") -> float:
     """Return how rare a word is, or the noun that a Korean verb is made of; that of any other verb says little."""
+    if _DENIED.search(text[: token.start]):
+        return PREDICATE
     if token.kind != "word" or re.search(r"\d", token.text):
         return 1.0 if token.kind == "word" else 0.9
     if not _HANGUL.search(token.text):
@@ -52,7 +60,7 @@ def rarity(token: Token) -> float:
 def is_verb(token: Token, text: str) -> bool:
     """Whether a word is a verb: an English one by where it stands, a Korean one by its end."""
     if _HANGUL.search(token.text):
-        return ends_as_predicate(token.text)
+        return ends_as_predicate(token.text) or _DENIED.search(text[: token.start]) is not None
     before = text[: token.start]
     return not _is_name(token) and (_SUBJECT.search(before) or _PASSIVE.search(before)) is not None
 

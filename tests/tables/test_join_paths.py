@@ -9,7 +9,7 @@ import pytest
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.joins import joined
 from hitl_tui.tables.profile import profiles
-from tests.tables.test_columns_and_values import asked, folder, said
+from tests.tables.test_columns_and_values import folder, said
 
 OWNERS = "own_id,name,town,since\n" + "".join(
     f"W{n},{name},{town},20{10 + n}-03-01\n"
@@ -24,9 +24,10 @@ JOBS = "job_id,own_id,title,kind,quote,began,mech\n" + "".join(
 )
 STAFF = "직원번호,이름,부서,입사일\nS1,Ada Roe,선체,2015-03-02\nS2,이하늘,돛,2019-07-01\nS3,Cem Ural,돛,2021-01-11\n"
 BILLS = "bill_no,job_id,sent,due,amt,paid,paid_on\n" + "".join(
-    f"B{n:03d},J{1 + n % 12:02d},202{3 + n // 15}-{1 + n % 12:02d}-05,202{3 + n // 15}-{1 + n % 12:02d}-25,{1000 + 10 * (n * 7 % 31)},"
-    + ("N,\n" if n % 7 == 0 else f"Y,202{3 + n // 15}-{1 + n % 12:02d}-{'28' if n % 5 == 0 else '20'}\n")
+    f"B{n:03d},J{1 + n % 12:02d},{month}-05,{month}-25,{1000 + 10 * (n * 7 % 31)},{paid}\n"
     for n in range(1, 31)
+    for month in (f"202{3 + n // 15}-{1 + n % 12:02d}",)
+    for paid in ("N," if n % 7 == 0 else f"Y,{month}-{'28' if n % 5 == 0 else '20'}",)
 )
 HOURS = {
     f"작업시간_{year}": "날짜,직원번호,작업ID,시간,메모\n"

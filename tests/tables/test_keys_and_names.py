@@ -1,0 +1,73 @@
+"""What keys of other tables say, what rows are told apart by, and figures that nobody named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tables.test_columns_and_values import said
+
+FORMS = {
+    "kinds": "kind_id,name\n1,Vase\n2,Bowl\n3,Plate\n",
+    "glazes": "glaze_id,name\n1,Celadon\n2,Tenmoku\n",
+    "pots": "pot_id,kind,glaze,name,minutes,potter_id\n"
+    + "".join(
+        f"{n},{1 + n % 3 if n % 5 else 1},{1 + n % 2},Pot {n},{30 + n * 7 % 50},Q{1 + n % 4}\n" for n in range(1, 31)
+    ),
+    "potters": "potter_id,name,town\nQ1,Ann Fry,Ulm\nQ2,Bo Kern,Bonn\nQ3,Cy Lamm,Ulm\nQ4,Di Moss,Kiel\n",
+}
+TERMS = (
+    "name,start,end,party\nAdler,2001-01-20,2009-01-20,Red\nBirch,2009-01-20,2010-06-01,Blue\n"
+    "Croft,2010-06-01,2015-01-20,Red\n"
+)
+LANDS = "county,state,poptotal\n" + "".join(
+    f"{name},{state},{people}\n"
+    for name, state, people in (
+        ("ADAMS", "IL", 10), ("BOONE", "IL", 20), ("OHIO", "IN", 5), ("CLARK", "IN", 30), ("ADAMS", "OH", 40),
+        ("ALLEN", "OH", 50), ("LOGAN", "OH", 60), ("ADAMS", "IN", 7), ("ERIE", "OH", 8), ("COOK", "IL", 9),
+    )
+)  # fmt: skip
+HOMES = "city,year,month,sales,median\n" + "".join(
+    f"{city},{year},{month},{month * 3},{90_000 + month}\n"
+    for city in ("Bonn", "Ulm")
+    for year in (2013, 2014)
+    for month in range(1, 13)
+)
+COURSES = "강좌코드,강좌명,담당강사,정원\nC1,요가 기초,T1,20\nC2,수채화,,15\nC3,기타 합주,T2,12\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What kind has the most pots?", "Vase: **14**"),
+        ("which glaze is on the most pots?", "Celadon: **15**"),
+        ("what's the longest pot, in minutes?", "Pot 7"),
+        ("which potter made Pot 5?", "Bo Kern"),
+    ],
+)
+def test_a_key_of_another_table_is_told_by_its_name_and_is_no_figure(
+    tmp_path: Path, question: str, expected: str
+) -> None:
+    assert expected in said(tmp_path, question, **FORMS)
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "expected"),
+    [
+        ("which name had the shortest term?", {"terms": TERMS}, "Birch"),
+        ("가장 오래 있었던 사람은?", {"terms": TERMS}, "Adler"),
+        ("which state has the most counties?", {"lands": LANDS}, "OH: **4**"),
+        ("오하이오주 카운티 인구 다 더하면?", {"lands": LANDS}, "**158**"),
+        ("How many homes were sold in Ulm in 2014?", {"homes": HOMES}, "**234**"),
+        ("담당 강사가 안 정해진 강좌는?", {"강좌": COURSES}, "수채화"),
+    ],
+)
+def test_what_rows_are_is_known(tmp_path: Path, question: str, tables: dict[str, str], expected: str) -> None:
+    assert expected in said(tmp_path, question, **tables)
+
+
+@pytest.mark.parametrize("question", ["강사 중에 나이 제일 많은 사람은?", "which pot is the heaviest?"])
+def test_a_figure_that_no_table_has_is_not_taken_for_another(tmp_path: Path, question: str) -> None:
+    paid = {"강사": "강사명,시급\n김가온,30000\n박나래,45000\n"}
+    assert said(tmp_path, question, **paid, **FORMS) == ""
