@@ -43,7 +43,7 @@ ASSUMED = 0.3
 """What a query assumes from which the documents are asked beside an unnamed table, for they may say it."""
 _WAIT = 2.0
 """Seconds after which no other table is read to be joined with one that is named."""
-_BESIDE = 0.1
+_BESIDE = 0.15
 """What it costs that a query needs another table."""
 _COVERS = 0.6
 """How much less a query may score that leaves no word out than one that does."""
@@ -250,10 +250,11 @@ def _joined_too(question: str, readers: Sequence[Reader], tables: Sequence[Table
         if table.place not in read or not (beside := _adding(question, table, told, read[table.place].q.named)):
             continue
         reader = Reader(question, table.only(beside), read[table.place].q.named)
+        mine, columns = told[table.place], reader.q.links.columns
+        named = {name for name, one in reader.q.said.items() for n in one.tokens if columns[n][name] > mine.get(n, 0.0)}
         for read_as in reader.read():
             query = read_as.query
-            asked = {query.measure, query.group, *(f.column for f in (*query.filters, *query.within))}
-            if beside & (asked | (query.names & reader.q.said.keys())):
+            if beside & query.names & (named | {one.column for one in (*query.filters, *query.within)}):
                 used = table.only(query.names)
                 made.append(replace(read_as, score=read_as.score - _BESIDE * len(used.joins), table=used))
                 break

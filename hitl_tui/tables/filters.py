@@ -14,13 +14,7 @@ from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
 from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, TABLE_NOUN, QuestionInTable
-from hitl_tui.tables.words import (
-    Token,
-    is_denied,
-    key_of,
-    lexicon,
-    words_of,
-)  # fmt: skip
+from hitl_tui.tables.words import Token, is_denied, key_of, lexicon, words_of  # fmt: skip
 
 CHOICES = 3
 """Columns, and readings of a value, that are tried for each place of a query."""

@@ -13,15 +13,7 @@ from hitl_tui.tables.measures import MANY, Measures
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, QuestionInTable, Reading
-from hitl_tui.tables.words import (
-    BLANK,
-    key_of,
-    lexicon,
-    likeness,
-    number_word,
-    parts_of,
-    words_of,
-)  # fmt: skip
+from hitl_tui.tables.words import BLANK, key_of, lexicon, likeness, number_word, parts_of, words_of  # fmt: skip
 
 _TABLE_NAME = re.compile(r"(?:표|목록|명부|현황|기록|내역|일지|대장|월|년|list|table|data|log|records?|register)$")
 _PREPOSITION = re.compile(r"(?<![a-z])(?:by|per|of|in|for)(?![a-z])", re.I)

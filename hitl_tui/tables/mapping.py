@@ -20,14 +20,7 @@ from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
 from hitl_tui.tables.question_in_table import IDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
-from hitl_tui.tables.words import (
-    is_question_word,
-    lexicon,
-    likeness,
-    months_of,
-    tokens,
-    words_of,
-)  # fmt: skip
+from hitl_tui.tables.words import is_question_word, lexicon, likeness, months_of, tokens, words_of  # fmt: skip
 
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""
@@ -514,9 +507,7 @@ class Reader:
         )
         within = tuple(one for one in added if one.column in {old.column for old in before.within})
         query = replace(
-            before,
-            filters=(*kept, *(one for one in added if one not in within)),
-            within=within or before.within,
+            before, filters=(*kept, *(one for one in added if one not in within)), within=within or before.within
         )
         old = next((one for one in before.filters if self.q.is_time(one.column) and len(one.values) == 1), None)
         now = next((one for one in added if self.q.is_time(one.column) and len(one.values) == 1), None)

@@ -11,12 +11,7 @@ from hitl_tui.tables.links import CALLED
 from hitl_tui.tables.profile import UNITS_OF_TIME
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.tables.question_in_table import DAYS, LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, QuestionInTable
-from hitl_tui.tables.words import (
-    key_of,
-    lexicon,
-    likeness,
-    words_of,
-)  # fmt: skip
+from hitl_tui.tables.words import key_of, lexicon, likeness, words_of  # fmt: skip
 
 _MEANT, _MEANT_APART = 0.3, 0.1
 """How near in meaning a question has to be to a column of figures, and by how much nearer than to the next."""

@@ -25,11 +25,7 @@ from hitl_tui.tables.question_in_table import (
     Reading,
 )
 from hitl_tui.tables.word_weights import is_verb, rarity, weight
-from hitl_tui.tables.words import (
-    key_of,
-    lexicon,
-    words_of,
-)  # fmt: skip
+from hitl_tui.tables.words import key_of, lexicon, words_of  # fmt: skip
 
 _COMPARING = frozenset({"share", "change"})
 """What no other query stands for: neither one figure nor a list of them says a share, or by how much something grew."""

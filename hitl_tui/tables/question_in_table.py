@@ -544,12 +544,7 @@ class QuestionInTable:
         return name in self.said and (self.said[name].likely >= LIKELY or not self.is_time(name))
 
     def reading(
-        self,
-        query: TableQuery,
-        used: frozenset[int],
-        *done: str,
-        assumes: float = 0.0,
-        missing: str = "",
+        self, query: TableQuery, used: frozenset[int], *done: str, assumes: float = 0.0, missing: str = ""
     ) -> Reading:
         """Return a reading that also explains the tokens that name its columns."""
         spoken = [self.said[name].tokens for name in query.names if self._is_named(name)]
