@@ -128,7 +128,7 @@ class Rating:
     def rated(self, reading: Reading) -> Mapped:
         """Return a reading with its score: what it explains, less what it leaves out, ignores or assumes."""
         query, used, tokens = reading.query, reading.used, self.q.tokens
-        explained = {n: self._explained(n, used) for n in range(len(tokens)) if self._counts(n, query)}
+        explained = {n: self._explained(n, reading) for n in range(len(tokens)) if self._counts(n, query)}
         lost = {n: self._lost(n, reading) for n, gain in explained.items() if gain is None}
         unknown = {n: self._unknown(n, query) for n, loss in lost.items() if loss is None}
         left_out = {n: loss for n, loss in lost.items() if loss} | {n: says for n, (says, _) in unknown.items()}
@@ -167,14 +167,15 @@ class Rating:
         """Whether a word says something: "money" of a figure says nothing."""
         return not query.measure or _MONEY.isdisjoint(self.q.tokens[n].forms)
 
-    def _explained(self, n: int, used: frozenset[int]) -> float | None:
+    def _explained(self, n: int, reading: Reading) -> float | None:
         """Return what a word adds that a query uses, or the table is called by; None for any other."""
         token, says, known = self.q.tokens[n], weight(self.q.tokens[n], self.q.text), self.q.links.named.get(n, 0.0)
-        if n not in used:
+        if n not in reading.used:
             return max(0.4, says) * known * (2.0 if self._described(n) else 1.0) if n in self.q.links.named else None
         likely = max(self.q.links.columns[n].values(), default=0.0)
         sure = 1.0 if n in self._whole or token.kind != "word" else max(0.5, likely)
-        gain = max(0.3, says) * sure * (0.6 if token.filler else 1.2)
+        filler = token.filler and self.q.links.columns[n].get(reading.query.group) != 1.0  # "by type"
+        gain = max(0.3, says) * sure * (0.6 if filler else 1.2)
         by_name = n not in self._whole and (known >= CALLED or not token.filler)
         return max(gain, max(0.4, says) * 1.2 * known) if by_name else gain
 
