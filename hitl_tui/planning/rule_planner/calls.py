@@ -197,14 +197,12 @@ def _named_in(
 ) -> tuple[_Verdict, list[_Mention]]:
     """Return what a clause says of names in it, and those: of the first list of names that it says something of."""
     lists: list[list[_Mention]] = []
-    for mention in mentions:
-        place = (mention.place[0] - clause.start, mention.place[1] - clause.start)
-        if place[0] < 0 or place[1] > len(clause.text):
-            continue
-        if lists and listed(clause.text[lists[-1][-1].place[1] : place[0]]):
-            lists[-1].append(_Mention(mention.name, place))
+    for mention in (m for m in mentions if clause.start <= m.place[0] and m.place[1] <= clause.end):
+        one = _Mention(mention.name, (mention.place[0] - clause.start, mention.place[1] - clause.start))
+        if lists and listed(clause.text[lists[-1][-1].place[1] : one.place[0]]):
+            lists[-1].append(one)
         else:
-            lists.append([_Mention(mention.name, place)])
+            lists.append([one])
     said = ((_verdict(clause.text, names, known), names) for names in lists)
     return next((one for one in said if one[0] is not _Verdict.NOTHING), (_Verdict.NOTHING, []))
 

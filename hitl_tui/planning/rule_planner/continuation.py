@@ -81,8 +81,8 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     notes: Sequence[str] = ()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
-        again = [run_step(Call(facts, given, said), scene.language)] if isinstance(given, Mapping) else []
-        steps: Sequence[ExecutionStep] = [placed(step, (), scene.step_ids) for step in again]
+        again = run_step(Call(facts, given, said), scene.language) if isinstance(given, Mapping) else None
+        steps: Sequence[ExecutionStep] = [placed(again, (), scene.step_ids)] if again else []
     else:
         text = whole if goes_on else rest
         made = planned(text, read(text), Asked(()), scene.agents, further=scene.step_ids)
@@ -91,8 +91,7 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
     near = goes_on or led or shares or refers(text) or (few and rules().follow.auxiliary.match(rest))
     once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
-    first = tuple(dict.fromkeys((*(once if once[1:] else ()), last.id)))
-    first = first if last.status is Status.COMPLETED and near else ()
+    first = [*dict.fromkeys((*(once if once[1:] else ()), last.id))] if last.status is Status.COMPLETED and near else []
     after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
     drawn_on = {one for step in after for one in step.dependencies}
     changes = [AddStep(step, () if step.id in drawn_on else tuple(ahead)) for step in after]
