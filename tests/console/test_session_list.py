@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import pytest
 from textual.app import App, ComposeResult
@@ -51,3 +52,11 @@ async def test_a_list_that_is_drawn_anew_stays_where_it_is(row: int) -> None:
         await pilot.pause()
         assert table.selected == chosen
         assert table.cursor_row - table.scroll_offset.y == above
+
+
+async def test_a_question_keeps_room_beside_a_long_status() -> None:
+    app = _Listing()
+    async with app.run_test(size=(80, 24)):
+        table = app.query_one(SessionTable)
+        table.show([replace(one, tally={"done": 2, "rejected": 1, "not_run": 3}) for one in listed([1, 2])])
+        assert list(table.columns.values())[-1].width >= 30

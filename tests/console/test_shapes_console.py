@@ -205,7 +205,8 @@ async def test_the_first_key_chooses_where_nothing_is_proposed(tmp_path: Path) -
         await to_answer(c)
         assert row(c)[0] == "1 Choose"
         await c.press("1")
-        await dialog(c, OptionAnswer)
+        screen = await dialog(c, OptionAnswer)
+        assert not screen.query_one("#choosing-whole").display, "its line is what it sends"
         c.clock.rest()
         await c.press("1")
         assert await said(c) == {"options": "red"}

@@ -172,8 +172,9 @@ class OptionAnswer(AnswerDialog[Given]):
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         event.stop()
-        said = Content.styled(self.said_of(self._options[event.option_index]), "$text-success")
-        self.query_one("#choosing-sends", Static).update(said)
+        said = self.said_of(self._options[event.option_index])
+        self.query_one("#choosing-whole").display = bool(said)
+        self.query_one("#choosing-sends", Static).update(Content.styled(said, "$text-success"))
         self.query_one("#choosing-whole").scroll_home(animate=False, force=True, immediate=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
@@ -181,7 +182,9 @@ class OptionAnswer(AnswerDialog[Given]):
         self.below(keymap_of(self.app).named(_(self.ENTER)))
 
     def said_of(self, option: Option) -> str:
-        """Return what is said of the option at the cursor."""
+        """Return what is said of the option at the cursor; nothing where its line is what it sends, to the letter."""
+        if option.value == option.text and not is_json(option.text):
+            return ""
         return _("Sends: {value}").format(value=said_whole(option.value))
 
     def answer(self) -> Json:

@@ -31,7 +31,7 @@ _SHOWN = 1_000
 _DAY = 10
 _AFTER = 12
 """Characters from the first of the words on that are to be seen."""
-_NARROW = 80
+_NARROW = 100
 """Below so many cells the day of the last change stands there alone."""
 
 
@@ -104,7 +104,7 @@ class SessionTable(DataTable[Text], SearchInput):
         """Return the widths of the columns for some rows."""
         identity, status, time = _FIXED
         words = max((cell_width(_status_words(s)) for s in rows), default=status)
-        status = max(status, min(words, self.app.size.width // 4))
+        status = max(status, min(words, self.app.size.width // 5))
         identity = min(identity, max((len(s.id) for s in rows), default=identity))
         wide = self.app.size.width >= _NARROW and not self.finding.text  # then the line that has the words has the room
         time = time if wide else _DAY
