@@ -243,6 +243,7 @@ def compose(
     remarks = [*remarks, *(text for question in questions if not among for text in _remarked(question))]
     above = remarks
     if among:  # each question has its answer, or what isn't there, under itself
+        parts = _with_absent(parts, questions, results)
         parts += _not_there(questions, answering, results)
         first = next((one for one in questions if not any(told.todo.metadata.get("manual") for told in one)), None)
         known = {id(one): _remarked(one) for one in questions}
@@ -501,6 +502,19 @@ def _not_there(
         if said and not any(one in question for one in answering):
             found.append((said[0][0], "\n\n".join(dict.fromkeys(text for _, text in said))))
     return found
+
+
+def _with_absent(
+    parts: Sequence[tuple[_Told, str]], questions: Sequence[Sequence[_Told]], results: Mapping[str, ResultData]
+) -> list[tuple[_Told, str]]:
+    """Return the answers, each question's with what of it isn't there below its last one."""
+    told = list(parts)
+    for question in questions:
+        at = max((n for n, (one, _) in enumerate(told) if one in question), default=-1)
+        if at >= 0:
+            absent = dict.fromkeys(text for one in question for text in _absent(one, results, questions))
+            told[at] = (told[at][0], "\n\n".join([told[at][1], *absent]))
+    return told
 
 
 def _remarked(question: Sequence[_Told]) -> list[str]:

@@ -187,6 +187,16 @@ def test_each_of_several_questions_says_under_itself_that_nothing_answers_it_and
     assert OTHERS[0]["text"] in text and OTHERS[4]["text"] not in text
 
 
+def test_what_isnt_there_of_an_earlier_question_stands_under_it() -> None:
+    first = todo(1, created_at="2026-01-01T09:00", completed_at="2026-01-01T09:00:30", arguments={"query": "When?"})
+    partly = searched("Who pays the wifi?", RULE, OTHERS[0], missing=("wifi",))
+    results = {"todo_001": {"text": "In May."}, "todo_002": partly, "todo_003": {"text": "90."}}
+    todos = [first, later(2, "Who pays the wifi?"), later(3, "What did Tom pay?")]
+    text = compose("When?", "en", todos, results, asks=ASKS).text
+    assert text.index("**Who pays the wifi?**") < text.index(": wifi.") < text.index("**When?**")
+    assert "## Not found" not in text
+
+
 def test_what_one_command_printed_leaves_room_for_what_was_rejected() -> None:
     rejected = todo(2, 1, status=Status.SKIPPED, metadata={"rejected": True}, error="keep until audit")
     lines = [f"{n}K\tsrv/{n}" for n in range(1, 30)]
