@@ -84,7 +84,8 @@ class Groups:
         figures = {c.name for c in self.q.table.columns if c.kind != "text"}
         lead = {n for n, t in enumerate(self.q.tokens) if not lexicon().adjectives.isdisjoint(t.forms)} - self._any_size
         known = any(figures & self.q.links.columns[n].keys() for n in lead)
-        return (bool(lead) and not known) or any(map(self._stands_for_nothing, self._beside_most))
+        nouns = (n for n in self._beside_most if not lexicon().alike.keys().isdisjoint(self.q.tokens[n].forms))
+        return (bool(lead) and not known) or any(map(self._stands_for_nothing, nouns))
 
     @cached_property
     def _any_size(self) -> frozenset[int]:

@@ -225,6 +225,7 @@ def links(
     meant = meanings(mean | loose, table) if mean or loose else {}
     for n in loose:  # a kind that means it is before a text that has it in it
         kinds = [one for one in meant.pop(n, ()) if one.name.kind == "value" and one.likely >= CLEARLY]
+        kinds = [one for one in kinds if one.name.text.isascii() != question[n].text.isascii()]
         _mean(question[n], n, made, kinds, named=named)
     made.related = {n: _related(some) for n, some in meant.items()}
     for n, token in strange.items():
