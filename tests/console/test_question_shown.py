@@ -251,6 +251,13 @@ def test_markdown_is_rendered_and_no_link_hidden() -> None:
     assert row.text == found
 
 
+def test_the_columns_of_a_table_stand_below_each_other() -> None:
+    text = "Rows:\n\n| name | tier |\n| --- | --- |\n| 한빛출판사 | **A** |\n| a\\|b | B | more |\n\nEnd | here"
+    assert rendered_markdown(text).plain.split("\n") == [
+        "Rows:", "", "name        tier", "─" * 22, "한빛출판사  A", "a|b         B     more", "", "End | here"
+    ]  # fmt: skip
+
+
 def test_a_graphs_start_says_that_it_asks_again_and_a_command_does_not() -> None:
     graph = {"input": {"to": "ann"}, "programs": {"mail.py": "0" * 64}}
     said = [row.text.plain for row in body(question(graph, {"settings": ["programs"]}), "6")]
