@@ -50,6 +50,8 @@ TABLE_NOUN = re.compile(
 DAYS = re.compile(r"일수|기간|days?(?![a-z])", re.I)
 _DAY_AFTER = re.compile(r"일(?!\s?(?:간|동안|이상|이하|이내|째|치|분))")
 _WHO = re.compile(r"^(?:who(?:m|se)?$|us$|누가|누구|누굴|각자|사람마다|사람별)", re.I)
+_TO_US = re.compile(r"\b(?:pay|paid|give|gave|owe[sd]?|sen[dt]|charged?|billed?|cost) us$", re.I)
+"""Asks for no person: what somebody paid us."""
 _AMONG = re.compile(r"(?:\([^)]*\))?\s?(?:중(?:에서?)?|가운데)(?=\s)")
 _WHICH = re.compile(r"(?:which|what|어느|어떤|무슨)\s*$", re.I)
 _WHETHER = re.compile(r"^\W*(?:did|does|do|is|are|was|were|has|have|had|can)\b", re.I)
@@ -350,7 +352,11 @@ class QuestionInTable:
         column = column or next((one for one in texts if key_of(one.name) == "name"), None)
         if column is None:
             return frozenset()
-        asking = [n for n, token in enumerate(self.tokens) if _WHO.match(token.text)]
+        asking = [
+            n
+            for n, token in enumerate(self.tokens)
+            if _WHO.match(token.text) and not _TO_US.search(self.text[: token.end])
+        ]
         for n in asking:
             self.links.columns[n][column.name] = LIKELY
         return frozenset(asking)

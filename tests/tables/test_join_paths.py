@@ -58,6 +58,7 @@ def test_a_join_is_a_path_through_keys(tmp_path: Path) -> None:
         ("이하늘의 2024년 작업시간은?", "51.5"),
         ("How many hours did 이하늘 work in 2024?", "51.5"),
         ("hull jobs: total hours", "193.5"),
+        ("how much did Otter Sails pay us in 2023?", "**2,360**"),
     ],
 )
 def test_what_a_table_reaches_by_keys_is_read_beside_it(tmp_path: Path, question: str, expected: str) -> None:
