@@ -53,7 +53,7 @@ async def test_a_file_is_named_when_it_was_written_and_not_at_the_ends_after_tha
         await c.until(lambda: "written: reports/" in c.message, "the report")
         await c.send("/todo add search_team deposit")
         await c.until(lambda: len(c.snapshot.todos) > 2 and c.snapshot.concluded, "the next end")
-        await c.until(lambda: c.message.startswith("Answer ready") and "written" not in c.message, "its message")
+        await c.until(lambda: c.message.startswith("Nothing found") and "written" not in c.message, "its message")
         assert (c.snapshot.response or {}).get("files")
 
 
