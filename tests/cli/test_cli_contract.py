@@ -81,7 +81,8 @@ def test_documents_have_these_keys(shell: Shell) -> None:
     assert looked.keys() == {"status", "message", "checkpoint_id"} | SESSION_KEYS
     approved = shell.run("do", "deal", "/todo approve", "--json").json
     assert approved.keys() == {"status", "message", "todo_id", "request_id", "verdict"} | SESSION_KEYS
-    assert approved["response_details"].keys() == {"summary", "citations", "files", "outcome", "remarks"}
+    answer = {"summary", "citations", "files", "outcome", "remarks", "found", "question", "language"}
+    assert approved["response_details"].keys() == answer
 
     shown = shell.run("show", "deal", "--json").json
     more = {"query", "workspace", "mode", "branch", "checkpoint_id", "owned"}
