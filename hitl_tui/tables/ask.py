@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import frequencies
-from hitl_tui.tables.engine import Engine, Result, TableError, engine, quote
+from hitl_tui.tables.engine import Engine, Result, TableError, engine, other_names, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.joins import Joined, joined
 from hitl_tui.tables.links import CALLED
@@ -27,6 +27,8 @@ _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if 
 _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)
 """Names a table; what ends in `.json` is mostly none."""
 _MAX_TABLES = 200
+_SHORT = 3
+"""Letters of a name in a JSON object that may stand in any question."""
 _COMPARED = 6
 """Tables whose columns are compared in meaning with what is left of a question."""
 _TOTAL_OF, _ABOUT, _MOST_YEARS = 6, 0.015, 0.8
@@ -158,6 +160,9 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     if called and known.unread:
         return Answer(why="unread", named=known.unread[0][0], unread=known.unread)
     named = known.tables if called else ()
+    words = "".join(question.casefold().split())
+    if any(len(name) > _SHORT and name.casefold() in words for one in called for name in other_names(one)):
+        return Answer(why="none", unread=known.unread)  # what a JSON object has beside its lists
     if len(called) > 1:  # of files that differ, the one with the longest name is meant
         first = next((table for table in named if table.file == called[0]), None)
         named = tuple(t for t in named if first is None or t.file == first.file or _same_columns(t, first))

@@ -254,12 +254,28 @@ def _lists(file: TableFile) -> dict[str, list[dict[str, Any]]]:
     Raises:
         TableError: it can't be read.
     """
+    lists = ((name, one) for name, one in _object(file).items() if isinstance(one, list) and len(one) > 1)
+    return {name: one for name, one in lists if all(isinstance(record, dict) for record in one)}
+
+
+def other_names(file: TableFile) -> frozenset[str]:
+    """Return the names in a JSON object of what is no list of records, nor in a record.
+
+    Raises:
+        TableError: it can't be read.
+    """
+    if file.kind != "lists":
+        return frozenset()
+    lists = _lists(file)
+    return frozenset(_object(file)).difference(lists, *(record for one in lists.values() for record in one))
+
+
+def _object(file: TableFile) -> dict[str, Any]:
     try:
         held = json.loads(file.absolute.read_bytes())
     except (ValueError, OSError, RecursionError) as error:
         raise TableError(Message("{}", error)) from error
-    lists = ((name, one) for name, one in held.items() if isinstance(one, list)) if isinstance(held, dict) else ()
-    return {name: one for name, one in lists if len(one) > 1 and all(isinstance(record, dict) for record in one)}
+    return held if isinstance(held, dict) else {}
 
 
 def _workbook(file: TableFile) -> Any:

@@ -318,6 +318,8 @@ class Groups:
             likely = self.q.links.columns[n]
             names = {c.name for c in numbers if likely.get(c.name, 0.0) >= LIKELY and len(words_of(c.name)) > 1}
             apart = [self.q.said[name].tokens for name in names if name in self.q.said]
+            if any(map(_TOTAL.search, names)):
+                continue
             if len(names) > 1 and len(apart) == len(names) and len({*apart}) == 1:
                 yield names, apart[0]
         for whole in numbers:

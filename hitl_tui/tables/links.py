@@ -42,6 +42,8 @@ _EACH = re.compile("(?:별로?|마다)[는은의]?$")
 _FEE = re.compile("[가-힣]{2,}[비료]")
 """A Korean word for what something costs: `진료비`, `관람료`."""
 _TOPIC = re.compile("[은는을를]$")
+_EVERY_DAY = 0.12
+"""How much an English word says at least that rows are chosen by which only have it in a text."""
 _MAY_MEAN, _SECOND, CLEARLY = 0.15, 0.5, 0.4
 """How likely a word has to mean something to stand for it, beside what is likelier, and to stand for it clearly."""
 _FAR_APART, _NEAR_BY = 0.35, 0.3
@@ -412,8 +414,10 @@ def _function_word(token: Token) -> bool:
 
 
 def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueLink]:
-    """Return the columns whose values have a word."""
+    """Return the columns whose values have a word; one of every day stands in texts of any kind."""
     known = lexicon()
+    if token.text.isascii() and token.text.islower() and telling(token.text, "en") < _EVERY_DAY:
+        return []
     for form in (*token.forms, *((token.unit,) if token.unit else ())):
         other = [t for t in known.alike.get(form, ()) if len(t) > 2 and t.isascii() != form.isascii()]
         stems = [word for word in (f"{form}n", form.removesuffix("n")) if token.text[:1].isupper() and len(form) > 4]

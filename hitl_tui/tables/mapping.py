@@ -47,6 +47,9 @@ _OVERALL = re.compile(r"전체|\boverall\b|\b(?:of|for|across|over) (?:all|every
 _HAVING = re.compile(r"\b(?:have|has|had|having|with)\b|있는|가진|있어", re.I)
 """Asks how many have something."""
 
+_OF_ROWS = re.compile(r"몇\s?(?:건|번|차례|회)")
+"""What counts rows, whoever they are of."""
+
 
 class Reader:
     """Reads one question for one table."""
@@ -412,7 +415,8 @@ class Reader:
             ):
                 unclear = 0.0 if self.q.has("distinct") else 0.2 + 0.3 * bool(self.q.links.named or filters)
                 unclear -= 0.3 * bool({*words_of(name)} & IDS)  # different orders have different numbers
-                unclear -= 0.4 * bool(self.q.said[name].tokens & self.q.counted_nouns)
+                counted = bool(self.q.said[name].tokens & self.q.counted_nouns)
+                unclear += -0.4 if counted else 0.5 * bool(_OF_ROWS.search(self.q.text))
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self.q.reading(query, used, "count", "distinct", assumes=unclear)
 

@@ -46,6 +46,11 @@ _BOUNDS = ("lt", "le", "gt", "ge")
 _BOUND = re.compile(r"[가-힣]|exceed|\bthan\b|\bat (?:least|most)\b", re.I)
 """What compares, whatever stands beside it: "over" and "after" may not."""
 _MONEY = frozenset(("money", "돈"))
+_LIMITS_ROWS, _WITHIN = (
+    re.compile("[가-힣]에서(?:는|만)?$"),
+    re.compile(r"\b(?:in|from|within|among)\s(?:the\s)?$", re.I),
+)
+"""What ends a Korean word, or stands before another one, that says of which rows something is asked."""
 _GUESSED = 0.47
 """How likely a word means what is spelt, or sounds, nearly so."""
 _DOUBT = 0.5
@@ -221,7 +226,8 @@ class Rating:
         counted = counted and not token.text[0].isupper()  # but Zika cases are not all cases
         narrowed = query.filters or query.order  # of all rows, it may be what would limit them
         if narrowed and not counted and not token.text[0].isupper():
-            apart = 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
+            limits = _LIMITS_ROWS.search(token.text) or _WITHIN.search(self.q.text[: token.start])
+            apart = 1 if limits else 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
             says, rare = says * apart, rare * (1 if is_verb(token, self.q.text) else apart)
         asked = self.q.is_asked_for(n) and bool(query.order) and self._tells(query)
         return says * (0.5 if counted or asked else 1), 0.0 if counted and self._is_said(query.measure) else rare

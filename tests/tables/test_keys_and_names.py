@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.tables.ask import read
+from hitl_tui.tables.files import table_files
 from tests.tables.test_columns_and_values import said
 
 FORMS = {
@@ -71,3 +73,40 @@ def test_what_rows_are_is_known(tmp_path: Path, question: str, tables: dict[str,
 def test_a_figure_that_no_table_has_is_not_taken_for_another(tmp_path: Path, question: str) -> None:
     paid = {"강사": "강사명,시급\n김가온,30000\n박나래,45000\n"}
     assert said(tmp_path, question, **paid, **FORMS) == ""
+
+
+SLEEP = "name,vore,sleep_total,sleep_rem,sleep_cycle\n" + "".join(
+    f"{name},{vore},{total},{total / 5},{0.1 * n}\n"
+    for n, (name, vore, total) in enumerate(
+        (("Cow", "herbi", 4.0), ("Little brown bat", "insecti", 19.9), ("Dog", "carni", 10.1), ("Horse", "herbi", 2.9))
+    )
+)
+SIGNED = "신청번호,회원번호,신청일\n" + "".join(f"N{n},M{n % 4},2024-0{1 + n % 9}-03\n" for n in range(1, 21))
+MEMBERS = "회원번호,이름,성별\nM0,김하나,여\nM1,이둘,남\nM2,박세나,여\nM3,최네오,남\n"
+
+
+def test_a_total_goes_before_its_parts(tmp_path: Path) -> None:
+    (tmp_path / "sleep.csv").write_text(SLEEP)
+    assert "Little brown bat" in said(tmp_path, "what mammal sleeps the most?")
+
+
+def test_a_letter_of_a_joined_table_is_the_sex_that_is_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "수강신청.csv").write_text(SIGNED, encoding="utf-8")
+    (tmp_path / "회원명부.csv").write_text(MEMBERS, encoding="utf-8")
+    assert "**10**" in said(tmp_path, "2024년에 여자 회원들이 신청한 건 몇 건이야?")
+
+
+def test_where_rows_are_asked_for_and_no_row_is_nothing_is_told_as_sure(tmp_path: Path) -> None:
+    (tmp_path / "midwest.csv").write_text(LANDS)
+    assert "LOGAN" in said(tmp_path, "인구가 가장 많은 카운티는?") + said(
+        tmp_path, "which county has the highest poptotal?"
+    )
+    assert read("캘리포니아에서 인구가 가장 많은 카운티는?", table_files(tmp_path)).why
+    assert read("which county in California has the highest poptotal?", table_files(tmp_path)).why
+
+
+def test_no_row_is_chosen_by_a_word_of_every_day(tmp_path: Path) -> None:
+    (tmp_path / "songs.csv").write_text(
+        "song,genre,sold\nWe have rain,Metal,3\nThe sun,Metal,4\nHave no fear,Rock,5\nA day,Rock,6\n"
+    )
+    assert "**7**" in said(tmp_path, "How many Metal songs have been sold so far?")
