@@ -313,8 +313,8 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> s
     Its last line, which a reader of rendered Markdown doesn't see, keeps it from being evidence for another answer.
     """
     response, query = snapshot.response or {}, _subject(snapshot)
-    language = response.get("language") or language_of(query)
-    words = _WORDS.get(language, _WORDS["en"])
+    language = language_of(response.get("question") or query, otherwise=query)
+    words = _WORDS[language]
     answer = str(response.get("text", "")).strip()
     structured = is_structured(query)
     heading = _told(in_words(query)) if structured else _line(query.split("\n")[0])
