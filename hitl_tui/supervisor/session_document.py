@@ -313,7 +313,7 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> s
     Its last line, which a reader of rendered Markdown doesn't see, keeps it from being evidence for another answer.
     """
     response, query = snapshot.response or {}, _subject(snapshot)
-    language = language_of(response.get("question") or query, otherwise=query)
+    language = language_of(query)
     words = _WORDS[language]
     answer = str(response.get("text", "")).strip()
     structured = is_structured(query)
