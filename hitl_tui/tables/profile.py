@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import clip
 from hitl_tui.tables.engine import (
     BETWEEN_SHEETS,
     DATE_FORMATS,
@@ -422,8 +423,12 @@ def _totals(opened: Engine, view: str, texts: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
+_LONGEST = 80
+"""Characters of a column's name; more is a remark on it."""
+
+
 def _clean_names(names: Sequence[str]) -> list[str]:
-    made = [" ".join(name.strip(' "\ufeff').split()) or f"column{n}" for n, name in enumerate(names, start=1)]
+    made = [clip(" ".join(name.strip(' "\ufeff').split()), _LONGEST) or f"column{n}" for n, name in enumerate(names, 1)]
     return [name if made.index(name) == n else f"{name}_{n}" for n, name in enumerate(made)]
 
 

@@ -10,7 +10,7 @@ from datetime import date
 from functools import cache, lru_cache
 from importlib import resources
 
-from hitl_tui.meaning.frequencies import frequencies
+from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
 
 _HANGUL = re.compile("[가-힣]")
@@ -473,12 +473,16 @@ def parts_of(name: str) -> set[str]:
     }
 
 
+_ABBREVIATION = 0.4
+"""How much two letters say at least that are a word of a name: tv."""
+
+
 def _run_together(word: str) -> tuple[str, ...]:
     """Return the two known words that a name is written of, the more frequent ones; else the name alone."""
     known = frequencies("en")
     if len(word) < 6 or word in known or lemma(word) in known or not word.isascii():
         return (word,)
-    parts = [(word[:n], word[n:]) for n in range(3, len(word) - 2)]
+    parts = [(word[:n], word[n:]) for n in range(2, len(word) - 2) if n > 2 or telling(word[:n], "en") > _ABBREVIATION]
     both = [(min(known[a], known[b]), a, b) for a, b in parts if a in known and b in known]
     return max(both)[1:] if both else (word,)
 

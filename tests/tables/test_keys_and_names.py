@@ -8,6 +8,7 @@ import pytest
 
 from hitl_tui.tables.ask import read
 from hitl_tui.tables.files import table_files
+from hitl_tui.tables.profile import profiles
 from tests.tables.test_columns_and_values import said
 
 FORMS = {
@@ -110,3 +111,31 @@ def test_no_row_is_chosen_by_a_word_of_every_day(tmp_path: Path) -> None:
         "song,genre,sold\nWe have rain,Metal,3\nThe sun,Metal,4\nHave no fear,Rock,5\nA day,Rock,6\n"
     )
     assert "**7**" in said(tmp_path, "How many Metal songs have been sold so far?")
+
+
+SURVEY = "year,marital,tvhours\n" + "".join(
+    f"{2012 + n % 2},{'Divorced' if n % 4 == 0 else 'Married'},{n % 5}\n" for n in range(40)
+)
+MODEL = (
+    "hour,Time series of the lowest income in kWh based on modified data of the institute for a state of the art\n"
+    + "".join(f"{n},{n * 1.5}\n" for n in range(24))
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("2013년 응답자들 TV 하루 평균 몇 시간 봐?", "**2**"),
+        ("what percentage of everyone surveyed is divorced?", "**25%**"),
+    ],
+)
+def test_two_letters_may_begin_a_name_and_everyone_is_each_row(tmp_path: Path, question: str, expected: str) -> None:
+    (tmp_path / "survey.csv").write_text(SURVEY)
+    assert expected in said(tmp_path, question)
+
+
+def test_a_remark_in_a_header_is_no_name(tmp_path: Path) -> None:
+    (tmp_path / "params.csv").write_text(MODEL)
+    (table,) = profiles(table_files(tmp_path)).tables
+    assert max(len(column.name) for column in table.columns) == 80
+    assert "24" in said(tmp_path, "how many hours are in params.csv?")

@@ -339,6 +339,7 @@ UNREAD = ("notes/plan.xlsx", "budget.xlsx", "pics/a.png", "pics/b.jpg")
         ("이름에 plan 들어간 파일 뭐 있어?", ["notes/plan.xlsx"]),
         ("how many scripts (*run) are in tools?", ["tools/run.py"]),
         ("which tools do I need on a boat trip?", None),
+        ("tools 스크립트에 동물 이름이 몇 개 들어 있어?", None),
         ("how many sheets are in budget.xlsx?", None),
         ("How many rows does the csv file have?", None),
         ("What is in the notes about weasels?", None),

@@ -91,6 +91,7 @@ def test_entries_are_counted(folder: Path, question: str, count: int, noun: str,
         ("Which folders are in insurance/korea?", "folder", "insurance/korea", ["child/", "term_life/"]),
         ("For how many Korean risks is there a subfolder?", "folder", "insurance/korea", ["child/", "term_life/"]),
         ("보험 폴더 안의 하위 폴더 뭐뭐 있어?", "folder", "insurance", ["japan/", "korea/"]),
+        ("insurance korea 상품 폴더는 전부 몇 개야?", "folder", "insurance/korea", ["child/", "term_life/"]),
         ("how many folders are there here?", "folder", ".", ["insurance/", "plans/"]),
     ],
 )

@@ -118,7 +118,8 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     kinds, said = _kinds(" ".join("".join(question.split(told) if told else question).split()), paths)
     folder, rest = folder_in(said, paths)
     programs = _WORDS.programs.search(question)
-    files = _WORDS.of_files.search(said) or ((folder or kinds) and programs)
+    named = _WORDS.programs.sub(_noun(question), said) if folder or kinds else said  # scripts of a folder are files
+    files = _WORDS.of_files.search(named)
     if begins and (files or titled or programs):
         start = (begins["en"] or begins["ko"]).strip(_QUOTES)
         return Listing(folder, title=start) if titled else Listing(folder, f"{escape(start)}*", kinds)
@@ -197,7 +198,7 @@ def says_more(others: Sequence[str], naming: int) -> bool:
 def _kinds(question: str, paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Return how the names of files end that a question asks for, and the question with plain files instead."""
     endings = {ending for path in paths if (ending := _ending(path))[:1].isalpha()}
-    noun = "파일" if has_korean(question) else "files"
+    noun = _noun(question)
     found: set[str] = set()
     for names, kind in _WORDS.rows["kinds"]:
         ends = endings & set(names.split())
@@ -208,6 +209,10 @@ def _kinds(question: str, paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
     written = re.compile(rf"\(?\.({one})\b\)?|\b({one})(?=s?\s?(?:{_WORDS.counted.pattern}))", re.IGNORECASE)
     found.update(end.casefold() for match in written.finditer(question) for end in match.groups("") if end)
     return tuple(sorted(found)), written.sub(noun, question)
+
+
+def _noun(question: str) -> str:
+    return "파일" if has_korean(question) else "files"
 
 
 def names(word: str, path: str) -> bool:

@@ -356,9 +356,11 @@ def _chosen(windows: Sequence[Window], limit: int, language: str) -> list[Window
 def _newest_first(asked: Asked, passages: Sequence[Passage]) -> list[Passage]:
     """Return passages with what a later day wrote before what it may have overtaken: it says most of what that says."""
     made: list[Passage] = []
+    figures = replace(asked, terms=tuple(term for term in asked.terms if term.surface[0].isdigit()))
     for passage in passages:
         day, text = _day(passage), passage.text
         older = (at for at, one in enumerate(made) if "" < _day(one) < day)
+        older = (at for at in older if figures.said_in(made[at].text, text) == figures.said_in(made[at].text))
         overtaken = (i for i in older if asked.said_in(made[i].text, text) > _MOSTLY * asked.said_in(made[i].text))
         at = next(overtaken, len(made))
         score = max(passage.score, made[at].score) if at < len(made) else passage.score
@@ -510,7 +512,7 @@ def _quote(asked: Asked, window: Window) -> Passage:
     first = worth.index(max(worth))
     # What is asked may stand in the item before, and half a list of what must not be touched would mislead.
     listed = _ITEM.match(window.parts[first][2])
-    room = MAX_PASSAGE_CHARS / 2
+    room = MAX_PASSAGE_CHARS / (1 if listed and len(window.text) <= MAX_PASSAGE_CHARS else 2)
     for at in reversed(range(first)):
         text = window.parts[at][2]
         room -= len(text)
