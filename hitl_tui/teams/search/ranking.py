@@ -47,7 +47,12 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 """What asks for a figure or a date."""
-_CODE = {".py", ".js", ".ts", ".c", ".h", ".sh", ".json", ".toml", ".yaml", ".yml", ".cfg", ".conf", ".ini"}
+_CODE = {
+    ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".vue", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs",
+    ".java", ".kt", ".scala", ".swift", ".rb", ".pl", ".pm", ".php", ".lua", ".r", ".jl", ".sh", ".bash", ".zsh",
+    ".fish", ".tcsh", ".ps1", ".bat", ".sql", ".css", ".scss", ".el", ".vim", ".json", ".toml", ".yaml", ".yml", ".cfg",
+    ".conf", ".ini",
+}  # fmt: skip
 _MEANT, _MEANT_EVEN = 25.0, -9.0
 """What it counts, where no word of a question stands there, how like it the best sentence is."""
 _NAMED = 0.7
