@@ -64,6 +64,20 @@ Members
 """
 HANDBOOK = """<h1>Handbook of boats</h1><p>All on boats.</p>
 <ul><li>1. Hulls</li><li>1.1. Wood</li><li>1.2. Steel</li><li>2. Sails</li><li>2.1. Cloth</li></ul><p>Index</p>"""
+RADIO = """# Reference
+
+## Needs
+
+-   A battery of 12 volts
+-   Supported harbours:
+    -   Bergen
+    -   Oban
+    -   Turku
+
+## Sound
+
+{sound}
+"""
 SIZES = """<page xmlns="http://projectmallard.org/1.0/"><title>게임 판의 크기 바꾸기</title>
 <p>프로그램을 시작할 때 게임판 크기를 선택할 수 있습니다.</p>
 <list>
@@ -80,6 +94,9 @@ def folder(tmp_path: Path) -> Path:
     made.mkdir()
     (made / "server.md").write_text(SERVER.format(files="\n".join(f"- {name}.conf" for name in FILES)))
     (made / "programs.rst").write_text(PROGRAMS)
+    (made / "radio").mkdir()
+    sound = "\n\n".join(f"The boat radio works in weather {n}; turn it on in the harbour." for n in range(12))
+    (made / "radio" / "README.md").write_text(RADIO.format(sound=sound))
     (made / "club.txt").write_text(CLUB)
     (made / "handbook.html").write_text(HANDBOOK)
     (made / "colours.txt").write_text(COLOURS)
@@ -102,6 +119,7 @@ def ask(folder: Path, question: str) -> SearchHits:
         ("How many colours are in colours.txt?", "colours.txt", 5),
         ("How many members have agreed to the rules of the river club?", "club.txt", 3),
         ("How many chapters does the handbook of boats have?", "handbook.html", 2),
+        ("Which harbours does the boat radio work in?", "radio/README.md", 3),
         ("게임 판의 크기는 어떤 것들이 있나요?", "board-size.html", 3),
     ],
 )

@@ -101,17 +101,24 @@ def _told(window: Window, one: List) -> str:
 
 
 def _bulleted(rows: Sequence[Row]) -> Iterator[List]:
-    """Yield the lists of a file: items of one indentation, each with what is set in below it."""
+    """Yield the lists of a file: items of one indentation with what is set in below them, and lists within an item."""
     for (page, heading), some in groupby(rows, key=itemgetter(0, 1)):
         lead: tuple[int, int, str] = (0, 0, "")
         items: list[tuple[int, int, str]] = []
-        above, indent = "", 0
+        inner: list[tuple[int, int, str]] = []
+        above, indent, deeper = "", 0, 0
+        last = lead
         for part in (part for *_, parts in some for part in parts):
             item = _WORDS.item.match(part[2])
             depth = len(part[2]) - len(part[2].lstrip()) + (_dots(item[1]) if item and item[1] else 0)
             if items and depth > indent:
                 items[-1] = (items[-1][0], part[1], f"{items[-1][2]}\n{part[2]}")
+                if item and (not inner or depth == deeper):
+                    inner.append(part)
+                    deeper = depth
                 continue
+            yield from _long_enough(page, heading, last, inner)
+            inner, last = [], part
             if item and (not items or depth == indent):
                 items.append(part)
                 indent = depth
@@ -121,6 +128,7 @@ def _bulleted(rows: Sequence[Row]) -> Iterator[List]:
             lead, items = part, []
             if item:
                 lead, items, indent = (0, 0, ""), [part], depth
+        yield from _long_enough(page, heading, last, inner)
         yield from _long_enough(page, heading, lead, items, above)
 
 

@@ -275,7 +275,7 @@ def _with_list(
 ) -> SearchHits:
     """Return what was found, with the list in its first passages that has all of what is asked for."""
     shown = [window for window in best if any(_overlap(one, window) for one in passages[:_LISTS])]
-    found = list_for(db, asked, shown[:_LISTS])
+    found = list_for(db, asked, [*shown[:_LISTS], *(one for one in best if one not in shown[:_LISTS])])
     if found is None or len(found[1].text) > WHOLE_CHARS:
         return replace(hits, passages=tuple(passages))
     window, one = found

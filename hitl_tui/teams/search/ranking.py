@@ -53,6 +53,7 @@ _CODE = {
     ".fish", ".tcsh", ".ps1", ".bat", ".sql", ".css", ".scss", ".el", ".vim", ".json", ".toml", ".yaml", ".yml", ".cfg",
     ".conf", ".ini",
 }  # fmt: skip
+_OF_ITS_FOLDER = ("readme", "index", "__init__", "__main__", "main", "overview", "about")
 _MEANT, _MEANT_EVEN = 25.0, -9.0
 """What it counts, where no word of a question stands there, how like it the best sentence is."""
 _NAMED = 0.7
@@ -376,8 +377,10 @@ def likely(asked: Asked, windows: Sequence[Window]) -> float:
 
 
 def file_title(path: str) -> str:
-    """Return what a file is called, in words."""
-    return _NO_WORD.sub(" ", PurePosixPath(path).stem)
+    """Return what a file is called, in words; one that is called as its kind is of what its folder is called."""
+    file = PurePosixPath(path)
+    name = f"{file.parent.name} {file.stem}" if file.stem.casefold() in _OF_ITS_FOLDER else file.stem
+    return _NO_WORD.sub(" ", name).strip()
 
 
 def _said(asked: Asked, body: str, title: str, name: str) -> float:
