@@ -139,7 +139,10 @@ def test_the_answer_tells_how_many_items_there_are_and_quotes_each(folder: Path)
     assert all(f"{name}.conf" in text for name in FILES)
 
 
-@pytest.mark.parametrize("question", ["How long may a job take?", "When does a node ask for its files again?"])
+@pytest.mark.parametrize(
+    "question",
+    ["How many nodes may start at most?", "How long may a job take?", "When does a node ask for its files again?"],
+)
 def test_no_list_answers_a_question_for_one_thing(folder: Path, question: str) -> None:
     assert ask(folder, question).items == 0
 

@@ -75,7 +75,8 @@ def blocks_of(db: sqlite3.Connection, path: str) -> list[Row]:
 
 def list_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window]) -> tuple[Window, List] | None:
     """Return the list that has all of what a question asks for, in one of some windows, the best first."""
-    if not (HOW_MANY.search(asked.text) or _WORDS.all.search(asked.text)):
+    counts = HOW_MANY.search(asked.text) and not _WORDS.bound.search(asked.text)
+    if not (counts or _WORDS.all.search(asked.text)):
         return None
     found: list[tuple[Window, List, str]] = []
     for window in windows:
