@@ -1,4 +1,4 @@
-"""Widgets of Textual that had to be opened up: a table of one-line rows, the command palette, bindings of a widget.
+"""Widgets of Textual that had to be opened up: tables, the command palette, bindings of a widget.
 
 Each place says which internal of Textual it relies on, as of Textual 8.2.8, and what would make it unnecessary.
 """
@@ -11,9 +11,11 @@ from typing import TypeVar
 from rich.align import Align
 from rich.text import Text
 from textual.command import CommandList, CommandPalette
+from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import DataTable
+from textual.widgets._markdown import MarkdownTable
 from textual.widgets.data_table import ColumnKey, Row, RowKey
 from textual.widgets.option_list import Option
 
@@ -56,6 +58,16 @@ class OneLineTable(DataTable[CellType]):
             self._data[key] = dict(zip(keys, cells, strict=True))
             self.rows[key] = Row(key, 1)
         self._update_count += 1
+
+
+class ReadTable(MarkdownTable):
+    """A table within Markdown that tells what is in it."""
+
+    # Relies on `MarkdownTable` of a private module, and its `_get_headers_and_rows()`.
+    # Upstream: the block of a table, and its cells, as public names.
+    def cells(self) -> tuple[list[Content], list[list[Content]]]:
+        """Return the heads of the columns, and the rows."""
+        return self._get_headers_and_rows()
 
 
 class OpenPalette(CommandPalette):

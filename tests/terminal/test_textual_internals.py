@@ -26,6 +26,7 @@ from textual.keys import _character_to_key
 from textual.message_pump import MessagePump
 from textual.screen import Screen
 from textual.widgets import DataTable
+from textual.widgets._markdown import MarkdownTable
 from textual.widgets.data_table import Row
 
 ROOT = Path(__file__).parents[2] / "hitl_tui"
@@ -55,6 +56,7 @@ CALLED: list[tuple[Callable[..., object], tuple[str, ...]]] = [
     (MessagePump._on_message, ("self", "message")),
     (CommandPalette._start_no_matches_countdown, ("self", "search_value")),
     (CommandPalette._stop_no_matches_countdown, ("self",)),
+    (MarkdownTable._get_headers_and_rows, ("self",)),
     (DataTable._clear_caches, ("self",)),
     (DataTable._update_dimensions, ("self", "new_rows")),
 ]

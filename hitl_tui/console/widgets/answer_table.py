@@ -9,7 +9,8 @@ from textual.app import ComposeResult
 from textual.content import Content
 from textual.geometry import Size
 from textual.widget import Widget
-from textual.widgets._markdown import MarkdownTable
+
+from hitl_tui.terminal.textual_widgets import ReadTable
 
 _BETWEEN = 2
 """Cells between two columns."""
@@ -90,10 +91,10 @@ class DrawnTable(Widget):
         return drawn(self._headers, self._rows, self.size.width)
 
 
-class TableBlock(MarkdownTable):
+class TableBlock(ReadTable):
     """A table within Markdown."""
 
     def compose(self) -> ComposeResult:
-        headers, rows = self._get_headers_and_rows()
+        headers, rows = self.cells()
         blank = Content("")
         yield DrawnTable(headers, [[*row, *[blank] * len(headers)][: len(headers)] for row in rows])
