@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from glob import escape
 from pathlib import PurePosixPath
 
@@ -217,12 +218,15 @@ def _noun(question: str) -> str:
 
 def names(word: str, path: str) -> bool:
     """Return whether a word, or one that stands for it or sounds like it in either language, is in a path."""
-    others = (letters(one) for one in alike(word))
-    if any(one in letters(path) for one in (letters(word), *(one for one in others if len(one) >= _SHORTEST_NAME))):
+    others, written = (letters(one) for one in alike(word)), letters(path)
+    if any(one in written for one in (letters(word), *(one for one in others if len(one) >= _SHORTEST_NAME))):
         return True
-    parts = [part for part in _PART.findall(path.casefold()) if len(part) >= _SHORTEST_NAME]
-    longer = any(word.casefold().startswith(part) and len(word) - len(part) <= _ENDING for part in parts)
-    return longer or (len(word) > 1 and bool(_sounding(word, {part: [part] for part in parts})))
+    if not has_korean(word):
+        folded = word.casefold()
+        bare = [folded[:-n] for n in range(1, _ENDING + 1) if len(folded) - n >= _SHORTEST_NAME]
+        return any(one in written for one in bare) and any(part in bare for part in _PART.findall(path.casefold()))
+    parts = [part for part in _PART.findall(path.casefold()) if len(part) >= _SHORTEST_NAME and part.isascii()]
+    return len(word) > 1 and bool(_sounding(word, {part: [part] for part in parts}))
 
 
 def _ending(path: str) -> str:
@@ -255,9 +259,14 @@ def _sounding(text: str, called: Mapping[str, Sequence[str]]) -> Sequence[str]:
     sound = skeleton(korean_sound(text))
     for name in called if sound else ():
         for one in (name, name.removesuffix("s")):
-            if skeleton(english_sound(one)) == sound and sound_likeness(text, one) >= _SOUNDS_SO:
+            if _sound_of(one) == sound and sound_likeness(text, one) >= _SOUNDS_SO:
                 return called[name]
     return ()
+
+
+@lru_cache(4096)
+def _sound_of(name: str) -> str:
+    return skeleton(english_sound(name))
 
 
 def lines_in(block: tuple[int, int, str]) -> list[tuple[int, str]]:
