@@ -65,4 +65,4 @@ def test_who_leaves_reads_in_the_shell_what_waits_and_how_to_come_back(tmp_path:
     with Terminal(tmp_path, (80, 24), "--workspace", str(EXAMPLE), "What is the cap on a rent increase?") as terminal:
         terminal.see("Approve 001?")
         assert terminal.leave() == 0
-        assert "1 question waits in s1. To continue: hitl-tui --session s1" in terminal.left
+        assert f"1 question waits in s1. To continue: hitl-tui --data {tmp_path} --session s1" in terminal.left
