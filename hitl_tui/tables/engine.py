@@ -10,7 +10,7 @@ import csv
 import io
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -244,33 +244,43 @@ def sheets(file: TableFile) -> tuple[str, ...]:
         TableError: it can't be read.
     """
     if file.kind == "lists":
-        return tuple(_lists(file))
+        return tuple(_lists(_object(file)))
     return tuple(_workbook(file).sheet_names) if file.kind == "excel" else ("",)
 
 
-def _lists(file: TableFile) -> dict[str, list[dict[str, Any]]]:
-    """Return the lists of records that a JSON object has, by their names.
-
-    Raises:
-        TableError: it can't be read.
-    """
-    lists = ((name, one) for name, one in _object(file).items() if isinstance(one, list) and len(one) > 1)
+def _lists(held: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """Return the lists of records that a JSON object has, by their names."""
+    lists = ((name, one) for name, one in held.items() if isinstance(one, list) and len(one) > 1)
     return {name: one for name, one in lists if all(isinstance(record, dict) for record in one)}
 
 
 def other_names(file: TableFile) -> frozenset[str]:
-    """Return the names in a JSON object of what is no list of records, nor in a record.
+    """Return the names in a JSON object, and in the objects in it, that are in no list of records.
 
     Raises:
         TableError: it can't be read.
     """
     if file.kind != "lists":
         return frozenset()
-    lists = _lists(file)
-    return frozenset(_object(file)).difference(lists, *(record for one in lists.values() for record in one))
+    held = _object(file)
+    lists = _lists(held)
+    return frozenset(_names_within(held)).difference(lists, *(record for one in lists.values() for record in one))
+
+
+def _names_within(held: Mapping[str, Any]) -> Iterator[str]:
+    left = [held]
+    while left:
+        one = left.pop()
+        yield from one
+        left += [inner for inner in one.values() if isinstance(inner, dict)]
 
 
 def _object(file: TableFile) -> dict[str, Any]:
+    """Return what a JSON file holds; nothing where it is no object.
+
+    Raises:
+        TableError: it can't be read.
+    """
     try:
         held = json.loads(file.absolute.read_bytes())
     except (ValueError, OSError, RecursionError) as error:
@@ -312,7 +322,7 @@ def _rows_of_sheet(file: TableFile, sheet: str) -> Iterator[list[str]]:
         TableError: a cell can't be read.
     """
     if file.kind == "lists":
-        records = _lists(file).get(sheet, [])
+        records = _lists(_object(file)).get(sheet, [])
         names = list(dict.fromkeys(name for record in records for name in record))
         yield names
         yield from ([_cell(record.get(name)) for name in names] for record in records)

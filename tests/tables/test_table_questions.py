@@ -464,7 +464,8 @@ def test_a_record_a_line_is_a_table(tmp_path: Path) -> None:
     assert first(asked(tmp_path, "average seconds in visits.jsonl")) == 6
 
 
-SHELF = """{"version": 2, "reading_days": 200, "owner": {"name": "Ann"}, "tags": ["old", "new"], "books": [
+SHELF = """{"version": 2, "reading_days": 200, "owner": {"name": "Ann", "lending_days": 30},
+ "tags": ["old", "new"], "books": [
  {"title": "Tides", "pages": 210, "lent": true, "about": ["sea", "moon"]},
  {"title": "Kites", "pages": 90, "lent": false, "about": ["wind"]},
  {"title": "Maps", "pages": 150, "about": ["sea", "land"]}],
@@ -490,6 +491,7 @@ def test_the_lists_of_records_in_a_json_object_are_tables(tmp_path: Path, questi
 def test_what_a_json_object_has_beside_its_lists_is_no_table(tmp_path: Path) -> None:
     written(tmp_path, "shelf.json", SHELF)
     assert about("how many reading_days are there by shelf.json?", tmp_path) is About.TEXT
+    assert about("how many lending_days are there by shelf.json?", tmp_path) is About.TEXT
 
 
 def test_of_a_broken_json_object_it_is_said_that_it_can_t_be_read(tmp_path: Path) -> None:
