@@ -324,8 +324,8 @@ def _rows_of_sheet(file: TableFile, sheet: str) -> Iterator[list[str]]:
     if file.kind == "lists":
         records = _lists(_object(file)).get(sheet, [])
         names = list(dict.fromkeys(name for record in records for name in record))
-        yield names
-        yield from ([_cell(record.get(name)) for name in names] for record in records)
+        yield list(map(_storable, names))
+        yield from ([_storable(_cell(record.get(name))) for name in names] for record in records)
         return
     workbook = _workbook(file)
     from python_calamine import CalamineError
@@ -346,6 +346,11 @@ def _is_remark(row: Sequence[str]) -> bool:
     """Whether a row below a table has few cells, and none of them a figure."""
     filled = [cell for cell in row if cell]
     return 2 * len(filled) < len(row) and not any(character.isdigit() for cell in filled for character in cell)
+
+
+def _storable(text: str) -> str:
+    """Return a text without halves of characters, which JSON can spell and no table holds."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _cell(value: object) -> str:

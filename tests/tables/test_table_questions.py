@@ -488,6 +488,13 @@ def test_the_lists_of_records_in_a_json_object_are_tables(tmp_path: Path, questi
     assert answer in brief(asked(tmp_path, question), "en").answer
 
 
+def test_half_a_character_in_a_json_object_stops_nothing(tmp_path: Path) -> None:
+    written(tmp_path, "odd.json", '{"rows": [{"n": "x\\ud800", "v": 1}, {"n": "y", "v": 2}, {"\\udfff": 3}]}')
+    written(tmp_path, "cars.json", CARS)
+    assert first(asked(tmp_path, "total v in odd.json")) == 3
+    assert first(asked(tmp_path, "how many cars are in cars.json?")) == CARS.count("{")
+
+
 def test_what_a_json_object_has_beside_its_lists_is_no_table(tmp_path: Path) -> None:
     written(tmp_path, "shelf.json", SHELF)
     assert about("how many reading_days are there by shelf.json?", tmp_path) is About.TEXT
