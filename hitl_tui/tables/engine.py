@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import duckdb
 
 MEMORY = "512MB"
+_MOST_NAMES = 300
+"""Names that the records of a JSON list have at most, all together."""
 SECONDS = 20.0
 SMALL = 64_000_000
 """Bytes of a text that is read into memory rather than once for each query."""
@@ -249,9 +251,10 @@ def sheets(file: TableFile) -> tuple[str, ...]:
 
 
 def _lists(held: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """Return the lists of records that a JSON object has, by their names."""
+    """Return the lists of records that a JSON object has, by their names; records of hardly the same are no table."""
     lists = ((name, one) for name, one in held.items() if isinstance(one, list) and len(one) > 1)
-    return {name: one for name, one in lists if all(isinstance(record, dict) for record in one)}
+    records = {name: one for name, one in lists if all(isinstance(record, dict) for record in one)}
+    return {name: one for name, one in records.items() if len(set().union(*one)) <= _MOST_NAMES}
 
 
 def other_names(file: TableFile) -> frozenset[str]:
