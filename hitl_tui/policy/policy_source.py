@@ -228,6 +228,7 @@ class FilePolicy:
         self._digest = self.trust.digest
         self._base = self.trust.trusted_policy or self.obeyed_config.policy
         self._records = book.records
+        self._looking = asyncio.Lock()
         self.rules = self._follow()
 
     @property
@@ -260,15 +261,16 @@ class FilePolicy:
         return ""
 
     async def look(self) -> bool:
-        changed = await self._file.look()
-        await self._book.look()
-        if self._book.records is not self._records or changed:  # somebody else may have looked since
-            self._records = self._book.records
-            before = self.rules, self.trust.trusted
-            self.trust = await asyncio.to_thread(self._book.judge, self._file.files)
-            self.rules = self._follow()
-            return changed or before != (self.rules, self.trust.trusted)
-        return False
+        async with self._looking:  # whoever looks waits for what another look found and hasn't judged yet
+            changed = await self._file.look()
+            await self._book.look()
+            if self._book.records is not self._records or changed:  # somebody else may have looked since
+                self._records = self._book.records
+                before = self.rules, self.trust.trusted
+                self.trust = await asyncio.to_thread(self._book.judge, self._file.files)
+                self.rules = self._follow()
+                return changed or before != (self.rules, self.trust.trusted)
+            return False
 
     @property
     def renewable(self) -> bool:
