@@ -30,7 +30,7 @@ from hitl_tui.language import _, translate
 from hitl_tui.supervisor.snapshot import RESCUE
 from hitl_tui.wording.draft_rows import unknown_draft
 from hitl_tui.wording.evidence_rows import awaits_preview
-from hitl_tui.wording.question_rows import body, details
+from hitl_tui.wording.question_rows import body, details, name_words
 from hitl_tui.wording.rows import Row, in_line, markdown_row, text_row
 from hitl_tui.wording.status_words import asked_about, number_of
 from hitl_tui.wording.times import error_words
@@ -159,7 +159,7 @@ class DecisionFlow:
             self.decided(handle).extend(map(str, ids))
 
     async def _words(self, question: Question, answer: Answer) -> str | None:
-        name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
+        name = name_words(question)
         title = one_line(asked_about(question.view.request), 300)
         if question.kind is Kind.PLAN:
             said = Content(_("With feedback the planner makes another plan; with none the plan is dropped."))
@@ -175,7 +175,7 @@ class DecisionFlow:
             stops_too = _("What waits for it won't run: {names}. Skipping it goes on without it.")
             said = Content(stops_too.format(names=", ".join(waiting)) + "\n") + said
         stops = question.kind is Kind.INTERRUPT
-        heading = f"{answer.label} · {name}" if stops else _("Reject · {name}").format(name=name)
+        heading = f"{answer.label} · {number_of(question.todo_id)}" if stops else _("Reject · {name}").format(name=name)
         send = _("Stop step") if stops else _("Reject")
         return await self._console.push_screen_wait(WordsDialog(heading, said, send, required=False))
 
@@ -191,9 +191,8 @@ class DecisionFlow:
     async def _details(self, handle: SessionHandle, question: Question) -> None:
         draft = [*graph_rows(handle, question), *await draft_of(handle, question)]
         rows = details(question, handle.session.snapshot.workspace, draft)
-        name = number_of(question.todo_id) if question.todo_id else _(question.kind.value)
         async with told_when_gone(self._console, handle, question):
-            title = _("Question · {name}").format(name=name)
+            title = _("Question · {name}").format(name=name_words(question))
             read = await self._console.push_screen_wait(TextViewer(title, rows, "question.6"))
         if not read:
             return

@@ -37,6 +37,7 @@ from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.checkpoint_file import CheckpointFile, Write, check_file
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead
+from hitl_tui.supervisor.saver_use import SaverUse
 from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.threads.packed_values import packed_aside
 from hitl_tui.threads.row_checksums import (
@@ -174,6 +175,7 @@ class SessionSaver(CheckedSaver):
         self._reducers = dict(reducers)
         self._threads = threads
         self._remembered: dict[tuple[str, str, str], Remembered] = {}
+        self.use = SaverUse()
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         found = await super().aget_tuple(config)
@@ -198,11 +200,12 @@ class SessionSaver(CheckedSaver):
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
         thread, ns = _place(config)
-        kind, blob = await packed_aside(*self.serde.dumps_typed(checkpoint))
         details = json.dumps(get_checkpoint_metadata(config, metadata), ensure_ascii=False).encode("utf-8", "ignore")
-        row = (thread, ns, checkpoint["id"], config["configurable"].get("checkpoint_id"), kind, blob, details)
-        async with self.lock:
-            await self.rows(_PUT, (*row, checksum(row)))
+        with self.use.counted():
+            kind, blob = await packed_aside(*self.serde.dumps_typed(checkpoint))
+            row = (thread, ns, checkpoint["id"], config["configurable"].get("checkpoint_id"), kind, blob, details)
+            async with self.lock:
+                await self.rows(_PUT, (*row, checksum(row)))
         return _config(thread, ns, checkpoint["id"])
 
     def get_next_version(self, current: str | None, channel: None) -> str:
@@ -221,16 +224,22 @@ class SessionSaver(CheckedSaver):
         checkpoint_id = str(config["configurable"]["checkpoint_id"])
         otherwise = "REPLACE" if all(w[0] in WRITES_IDX_MAP for w in writes) else "IGNORE"
         place = thread, ns, checkpoint_id, task_id, task_path
-        unsealed = [
-            (*place, WRITES_IDX_MAP.get(channel, number), channel, *await packed_aside(*self.serde.dumps_typed(value)))
-            for number, (channel, value) in enumerate(writes)
-        ]
-        rows = [(*row, checksum(row)) for row in unsealed]
-        async with self.lock:
-            if len(rows) <= _MOST_ROWS:
-                await self._insert(otherwise, rows)
-            else:
-                await self._insert_all(otherwise, rows)
+        with self.use.counted():
+            unsealed = [
+                (
+                    *place,
+                    WRITES_IDX_MAP.get(channel, number),
+                    channel,
+                    *await packed_aside(*self.serde.dumps_typed(value)),
+                )
+                for number, (channel, value) in enumerate(writes)
+            ]
+            rows = [(*row, checksum(row)) for row in unsealed]
+            async with self.lock:
+                if len(rows) <= _MOST_ROWS:
+                    await self._insert(otherwise, rows)
+                else:
+                    await self._insert_all(otherwise, rows)
 
     async def _insert_all(self, otherwise: str, rows: Sequence[Row]) -> None:
         """Write more rows than one statement takes, all or none: a task with some of its writes would count as done."""
@@ -353,7 +362,10 @@ async def create_checkpointer(
             await connection.execute("PRAGMA synchronous=NORMAL")
         except sqlite3.Error as error:
             raise StorageError(Message("{} can't be used as a checkpoint file: {}.", path, error)) from error
-        yield saver
+        try:
+            yield saver
+        finally:
+            await saver.use.ended()
     finally:
         await connection.close()
 

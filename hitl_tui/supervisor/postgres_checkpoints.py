@@ -28,6 +28,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.ledger.postgres_connection import connect_alone, explained, lock_number
 from hitl_tui.ledger.postgres_database import translated
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead
+from hitl_tui.supervisor.saver_use import SaverUse
 from hitl_tui.supervisor.serializer import serializer
 from hitl_tui.threads import value_decoder
 from hitl_tui.threads.session_history import WholeCheckpoint
@@ -74,9 +75,7 @@ class DatabaseSaver(AsyncPostgresSaver):
     def __init__(self, connection: psycopg.AsyncConnection[DictRow], address: str) -> None:
         super().__init__(conn=connection, serde=serializer())
         self._address = address
-        self._using = 0
-        self._unused = asyncio.Event()
-        self._unused.set()
+        self._use = SaverUse()
 
     @asynccontextmanager
     async def _cursor(self, *, pipeline: bool = False) -> AsyncIterator[psycopg.AsyncCursor[DictRow]]:
@@ -86,22 +85,15 @@ class DatabaseSaver(AsyncPostgresSaver):
 
     @contextmanager
     def _in_use(self) -> Iterator[None]:
-        self._using += 1
-        self._unused.clear()
-        try:
-            yield
-        except psycopg.Error as error:
-            raise explained(error, self._address) from error
-        finally:
-            self._using -= 1
-            if not self._using:
-                self._unused.set()
+        with self._use.counted():
+            try:
+                yield
+            except psycopg.Error as error:
+                raise explained(error, self._address) from error
 
     async def close(self) -> None:
         """Close the connection once nobody uses it: what was cancelled may still be writing."""
-        for _ in range(3):  # what was begun a moment ago comes to it in the next turns of the loop
-            await asyncio.sleep(0)
-            await self._unused.wait()
+        await self._use.ended()
         await self.conn.close()
 
     async def aput(
@@ -111,17 +103,26 @@ class DatabaseSaver(AsyncPostgresSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        # LangGraph's saver keeps texts in JSON, where PostgreSQL takes not every one; among the blobs it takes all.
-        values = checkpoint["channel_values"]
-        if beyond := {name: value for name, value in values.items() if isinstance(value, str) and not _in_json(value)}:
-            thread, ns = config["configurable"]["thread_id"], config["configurable"].get("checkpoint_ns", "")
-            versions = {name: new_versions[name] for name in beyond if name in new_versions}
-            rows = await asyncio.to_thread(self._dump_blobs, thread, ns, beyond, versions)
-            async with self._cursor(pipeline=True) as cursor:
-                await cursor.executemany(self.UPSERT_CHECKPOINT_BLOBS_SQL, rows)
-            within = {name: value for name, value in values.items() if name not in beyond}
-            checkpoint = {**checkpoint, "channel_values": within}
-        return await super().aput(config, checkpoint, metadata, new_versions)
+        with self._in_use():
+            # LangGraph's saver keeps texts in JSON, where PostgreSQL takes not every one; among the blobs it takes all.
+            values = checkpoint["channel_values"]
+            if beyond := {
+                name: value for name, value in values.items() if isinstance(value, str) and not _in_json(value)
+            }:
+                thread, ns = config["configurable"]["thread_id"], config["configurable"].get("checkpoint_ns", "")
+                versions = {name: new_versions[name] for name in beyond if name in new_versions}
+                rows = await asyncio.to_thread(self._dump_blobs, thread, ns, beyond, versions)
+                async with self._cursor(pipeline=True) as cursor:
+                    await cursor.executemany(self.UPSERT_CHECKPOINT_BLOBS_SQL, rows)
+                within = {name: value for name, value in values.items() if name not in beyond}
+                checkpoint = {**checkpoint, "channel_values": within}
+            return await super().aput(config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        with self._in_use():  # while values are packed in a thread, too, before it comes to the connection
+            await super().aput_writes(config, writes, task_id, task_path)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         found = await super().aget_tuple(config)

@@ -80,6 +80,11 @@ def asks_words(question: Question) -> str:
     return _(form).format(name=in_line(number_of(question.name)))
 
 
+def name_words(question: Question) -> str:
+    """Return what a question is called: the number of its step, with its own where the step asks more than once."""
+    return number_of(question.name) if question.todo_id else _(question.kind.value)
+
+
 def heading(
     question: Question, place: str = "", now: datetime | None = None, width: int = 0, marks: int = 0
 ) -> StyledText:

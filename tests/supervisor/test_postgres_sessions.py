@@ -320,6 +320,17 @@ async def test_texts_that_json_cant_hold_are_kept_as_they_are(place: Place, data
         assert found.checkpoint["channel_values"] == {"said": "a\0b", "plain": "e", "more": {"x": "d\0"}}
 
 
+async def test_what_is_being_written_when_it_is_closed_is_written(place: Place, database: str) -> None:
+    """LangGraph doesn't wait for the writes of a run that is cancelled."""
+    thread = {"configurable": {"thread_id": "s1", "checkpoint_ns": "", "checkpoint_id": "1"}}
+    async with place.ledger(), saver_of(database) as saver:
+        await saver.prepare()
+        writing = asyncio.create_task(saver.aput_writes(thread, [("said", bytes(3_000_000))], "task"))
+        await asyncio.sleep(0)
+    assert writing.done()
+    assert writing.exception() is None
+
+
 async def test_rules_of_tasks_are_as_strict_as_what_was_trusted_in_the_database(
     database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import random
 import sqlite3
@@ -110,6 +111,20 @@ async def test_more_writes_than_one_statement_takes_are_all_there(tmp_path: Path
         await saver.aput_writes(place, [("channel", n) for n in range(4_000)], "task")
         rows = await saver.conn.execute_fetchall("SELECT count(*) FROM writes")
     assert list(rows) == [(4_000,)]
+
+
+async def test_what_is_being_written_when_it_is_closed_is_written(tmp_path: Path) -> None:
+    """LangGraph doesn't wait for the writes of a run that is cancelled."""
+    path = tmp_path / "checkpoints.db"
+    said = random.Random(1).randbytes(3_000_000)
+    place = {"configurable": {"thread_id": "session_s1", "checkpoint_ns": "", "checkpoint_id": "1"}}
+    async with create_checkpointer(path) as saver:
+        writing = asyncio.create_task(saver.aput_writes(place, [("said", said)], "task"))
+        await asyncio.sleep(0)
+    assert writing.done()
+    assert writing.exception() is None
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("SELECT channel FROM writes").fetchall() == [("said",)]
 
 
 async def _answer(graph: Any, changes: dict[str, Any]) -> dict[str, Any]:

@@ -144,8 +144,12 @@ class Terminal:
             self.see_one("ready ━", "read to the end")
             if "ready ━" in self.text:
                 return
-            self.keys(PAGE_DOWN)
-            self.see(without="read to the end")
+            self._read_on(self.text)
+
+    def _read_on(self, page: str) -> None:
+        """Turn the page."""
+        self.keys(PAGE_DOWN)
+        self.until(lambda: self.text != page, "the next page")
 
     def scribble(self, text: str) -> None:
         """Write to the terminal as another program would."""

@@ -24,32 +24,23 @@ RESTS, PATIENCE = 0.5, 60.0
 F5, DOWN = "\x1b[15~", "\x1b[B"
 
 
-def read(terminal: Watched) -> None:
-    """Read the question to its end, however many pages that takes, and wait until keys decide."""
-    while "· ready " not in terminal.text:
-        terminal.see_one("· ready ", "read to the end")
-        if "read to the end" in terminal.text:
-            terminal.keys(PAGE_DOWN)
-            terminal.rest()
-
-
 def look(terminal: Watched, key: str, title: str, typed: str) -> None:
     """Open a dialog of the question, type into it, and leave it."""
     terminal.keys(CTRL_G)
-    read(terminal)
+    terminal.ready()
     terminal.keys(key)
     terminal.see(f"{title} ─")
     terminal.keys(typed)
     terminal.rest()
     terminal.keys(ESC)
-    terminal.see("· ready ", without=f"{title} ─")
+    terminal.see("ready ━", without=f"{title} ─")
     terminal.keys(ESC)
     terminal.see("Enter send")
 
 
-def answer(terminal: Watched, value: str, *seen: str) -> None:
-    """Answer the question by a command; the next one has these words."""
-    terminal.send(f"/answer 1 {value}")
+def answer(terminal: Watched, name: str, value: str, *seen: str) -> None:
+    """Answer the question of this name by a command; the next one has these words."""
+    terminal.send(f"/answer {name} {value}")
     terminal.see("6 Details", *seen)
 
 
@@ -63,18 +54,18 @@ def test_every_dialog_of_a_hostile_question(tmp_path: Path) -> None:
         look(terminal, "2", "Fill in · 001", f"{PASTED}\t" * 4)
         look(terminal, "6", "Question · 001", PAGE_DOWN * 6)
         look(terminal, "3", "Stop step · 001", PASTED)
-        answer(terminal, '{"count": 2}', "Approve", "delete")
-        look(terminal, "2", "· 001", f"{PASTED}\t" * 3)
-        look(terminal, "3", "· 001", PASTED)
-        look(terminal, "5", "· 001", PASTED)
-        answer(terminal, "approve", "Choose")
-        look(terminal, "5", "· 001", DOWN * 2)
-        answer(terminal, "1", "a draft")
-        look(terminal, "2", "· 001", PASTED)
-        answer(terminal, "edit better", "Say something")
-        look(terminal, "5", "· 001", PASTED)
-        answer(terminal, "words", "Go on?")
-        look(terminal, "6", "Question · 001", PAGE_DOWN * 40)
+        answer(terminal, "1", '{"count": 2}', "Approve", "delete")
+        look(terminal, "2", "· 001.2", f"{PASTED}\t" * 3)
+        look(terminal, "3", "· 001.2", PASTED)
+        look(terminal, "5", "· 001.2", PASTED)
+        answer(terminal, "1.2", "approve", "Choose")
+        look(terminal, "5", "· 001.3", DOWN * 2)
+        answer(terminal, "1.3", "1", "a draft")
+        look(terminal, "2", "· 001.4", PASTED)
+        answer(terminal, "1.4", "edit better", "Say something")
+        look(terminal, "5", "· 001.5", PASTED)
+        answer(terminal, "1.5", "words", "Go on?")
+        look(terminal, "6", "Question · 001.6", PAGE_DOWN * 40)
         for line in ("/graph 1", "/state show 1", "/state diff 1", "/rules", "/checkpoint list"):
             terminal.send(line)
             terminal.rest()

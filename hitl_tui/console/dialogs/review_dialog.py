@@ -16,8 +16,9 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.language import _, ngettext
+from hitl_tui.wording.question_rows import name_words
 from hitl_tui.wording.rows import Row, labelled, styled, text_row
-from hitl_tui.wording.status_words import number_of, risk_words
+from hitl_tui.wording.status_words import risk_words
 
 if TYPE_CHECKING:
     from hitl_tui.console.services import Console
@@ -111,7 +112,7 @@ class ReviewDialog(ReadingDialog[None]):
 
     def _item(self, question: Question) -> Iterable[Row]:
         request = question.view.request
-        name = _name(question)
+        name = name_words(question)
         risk = risk_class(question)
         style = "bold $text-error" if risk == "high" else "bold"
         yield Row(
@@ -189,12 +190,8 @@ def outcome_words(outcomes: Sequence[tuple[Question, Outcome]]) -> str:
     """Return what became of approvals whose dialog was closed meanwhile: how many took effect, and why one didn't."""
     done = sum(outcome.approved for __, outcome in outcomes)
     said = _("{done} of {n} approved.").format(done=done, n=len(outcomes))
-    failed = [f"{_name(question)}: {outcome.words}" for question, outcome in outcomes if not outcome.approved]
+    failed = [f"{name_words(question)}: {outcome.words}" for question, outcome in outcomes if not outcome.approved]
     return " ".join([said, *failed])
-
-
-def _name(question: Question) -> str:
-    return number_of(question.todo_id) if question.todo_id else question.kind.value
 
 
 def mixed_words(questions: Sequence[Question]) -> str:
