@@ -133,5 +133,5 @@ def test_a_click_counts_from_when_it_was_made() -> None:
 @pytest.mark.parametrize("seed", ["a", pytest.param("b", marks=pytest.mark.slow)])
 def test_no_race_decides_anything_or_loses_a_character(seed: str) -> None:
     outcomes = asyncio.run(inside(seed, range(12)))
-    assert [(o.number, o.wrong, o.lost, o.moved) for o in outcomes if o.bad] == []
+    assert [(o.number, o.wrong, o.lost, o.moved, o.missed) for o in outcomes if o.bad] == []
     assert sum(o.decisions for o in outcomes) > 0 and sum(o.keys for o in outcomes) > 100
