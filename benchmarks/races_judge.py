@@ -65,7 +65,7 @@ class Pressed:
         sight: what the screen showed.
         since: since when it showed that digest.
         dialog: what kind of dialog lay over the session; empty for none.
-        opened: since when.
+        opened: since when; with none, since the last one was closed.
         text: the person was writing a text, or this came in a burst; a character of it may stand alone when the
             machine was slow.
     """

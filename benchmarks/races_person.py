@@ -157,7 +157,8 @@ class Race:
     def _asked_still(self, key: Pressed) -> bool:
         """Return whether what a key was meant for is asked as it was then, though that key had to count."""
         sight, now = key.sight, self.world.app.stood.sight
-        stood = sight.focused and not sight.more and key.at - key.since >= PAUSE and not key.dialog
+        since = max(key.since, key.opened)  # a dialog that was closed uncovered it: it counts as drawn again
+        stood = sight.focused and not sight.more and key.at - since >= PAUSE and not key.dialog
         asked = bool(sight.digest) and now.digest == sight.digest and not now.over and not now.more
         return key.place == 1 and stood and asked
 
