@@ -226,9 +226,9 @@ class Race:
         self._press("\x0f", "ctrl+o")
         await world.until(lambda: app.screen is app.home, "the first screen")
         home = app.home.query_one(Prompt)
-        if not home.has_focus:  # the list of sessions has it
+        if app.home.focused is not home:  # the list of sessions has it; `home.has_focus` knows so a turn later
             self._press("\x1b", "escape")
-        await world.until(lambda: home.has_focus, "its prompt")
+        await world.until(lambda: app.home.focused is home and home.has_focus, "its prompt")
         for data in (*query, "\r"):
             self._press(data, "enter" if data == "\r" else "", text=True)
             await self._wait(0.06)
