@@ -10,7 +10,8 @@ _FENCE = re.compile(r"( {0,3})(`{3,}(?=[^`]*$)|~{3,})(.*)")
 _BEGINS = re.compile(r"[>#+=-]|\d{1,9}(?=[.)])")
 # An underscore within a word marks nothing, so that `todo_001` stays readable.
 _MARKS = re.compile(r"[\\`*\[\]<|~]|(?<![^\W_])_|_(?![^\W_])|&(?=[#\w])|#(?=#* *$)")
-_MARKUP = re.compile(r"^\s*(?:[#>*+-]+\s+|`{3,}\w*|\d+\.\s+)+|\*\*|`")
+_OPENS = re.compile(r"^\s*(?:[#>*+-]+\s+|`{3,}\w*|\d+\.\s+)+")
+_MARKUP = re.compile(r"\\(?P<said>[!-/:-@\[-`{-~])|(?P<ticks>`+)(?P<code>[^`]+)(?P=ticks)(?!`)|\*\*|`")
 _TICKS = re.compile("`+")
 _PIECES = re.compile(r"(?P<escaped>\\[!-/:-@\[-`{-~])|(?P<ticks>`+)|(?P<live>\[|<(?=[A-Za-z/!?]))")
 
@@ -111,5 +112,10 @@ def first_words(markdown: str) -> str:
 
 def plain_words(markdown: str) -> str:
     """Return the lines of Markdown that say something, without their marks."""
-    lines = (_MARKUP.sub("", line).strip() for line in markdown.split("\n"))
+    lines = (_MARKUP.sub(_kept, _OPENS.sub("", line)) for line in markdown.split("\n"))
     return "\n".join(" ".join(line.split()) for line in lines if any(map(str.isalnum, line)))
+
+
+def _kept(mark: re.Match[str]) -> str:
+    """Return what stays of a mark: what it made a plain character, or code."""
+    return mark["said"] or mark["code"] or ""

@@ -110,7 +110,7 @@ class TeamResult:
         data: JSON for other teams and scripts.
         citations: the passages the text rests on, best first.
         files: workspace-relative paths of files the team wrote.
-        summary: one line, at most some 200 characters; made from `text` when empty.
+        summary: one line without markup, at most some 200 characters; made from `text` when empty.
         found: False when the team looked and found nothing to say.
         missed: what came out otherwise than was expected, a line each; None where nothing was. The step is done all
             the same: the next question and the answer say it.

@@ -13,6 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.safe_markdown import literal, plain_words
 from hitl_tui.core.safe_text import (
     MOST_MARKS,
     cell_width,
@@ -414,3 +415,15 @@ def test_only_a_line_feed_ends_a_line() -> None:
 @given(st.lists(st.text(alphabet=st.characters(exclude_characters="\n\r")), min_size=1))
 def test_lines_that_are_joined_come_apart_again(lines: list[str]) -> None:
     assert text_lines("\n".join(lines) + "\n") == lines
+
+
+@pytest.mark.parametrize(
+    ("markdown", "words"),
+    [
+        (f"**3** ({literal('shop[1] = a*b')}) [`a_b*.csv`]", "3 (shop[1] = a*b) [a_b*.csv]"),
+        ("## 1. *so*\n---\n> ``x y`` and z", "*so*\nx y and z"),
+        ("`C:\\*`, \\`open", "C:\\*, `open"),
+    ],
+)
+def test_markdown_reads_in_a_line_without_its_marks(markdown: str, words: str) -> None:
+    assert plain_words(markdown) == words

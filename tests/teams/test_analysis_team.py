@@ -76,7 +76,7 @@ async def run(
             state = part
     assert stages == STAGES
     assert json.loads(json.dumps(state)) == state
-    assert lines
+    assert state["result"]["summary"] not in lines, "a run's end tells it"
     return TeamResult.from_dict(state["result"]), lines
 
 
@@ -149,6 +149,12 @@ async def test_prices_of_a_district_come_from_the_table() -> None:
     result, _ = await run("강남구 아파트 시세 조회", found)
     assert "평균 23억 1,250만 원" in result.text
     assert result.citations[0].path == "sample-apartment-prices.csv"
+
+
+async def test_what_a_table_tells_in_a_line_has_no_marks(tmp_path: Path) -> None:
+    (tmp_path / "sales.csv").write_text("shop[1],amount\nSeoul,3\nBusan,4\n", encoding="utf-8")
+    result, _ = await run("total amount where shop[1] is Seoul", None, workspace=tmp_path, analysis_type="tables")
+    assert result.summary == "total of amount over 1 row: 3 (shop[1] = Seoul) [sales.csv, query over 2 rows]"
 
 
 async def test_without_documents_it_computes_from_the_question_and_says_so() -> None:

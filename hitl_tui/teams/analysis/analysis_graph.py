@@ -19,6 +19,7 @@ from langgraph.types import interrupt
 from pydantic import TypeAdapter
 
 from hitl_tui.core.names import clip
+from hitl_tui.core.safe_markdown import first_words
 from hitl_tui.core.written_language import language_of
 from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
@@ -228,8 +229,7 @@ async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[
         data, found = {"table": table}, bool(table["found"])
         cited_in = [table["source"], *filter(None, [table["limit"]])] if found else []
         places = tuple(Citation.from_dict(place) for place in cited_in)
-        said = (told.answer or " ".join(told.absent)).split("\n")[0].replace("*", "")
+        said = first_words(told.answer or " ".join(told.absent))
     data |= {"query": state["query"], BRIEF: told.to_dict()}
     result = TeamResult(state["report"], data, places, summary=clip(said, _SUMMARY), found=found)
-    runtime.context.progress(result.summary, fraction=1.0)
     return {"result": result.to_dict()}

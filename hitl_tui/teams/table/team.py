@@ -11,6 +11,7 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import Guide
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_markdown import first_words
 from hitl_tui.core.written_language import language_of
 from hitl_tui.teams.contract import (
     BRIEF,
@@ -140,7 +141,7 @@ async def _ask(context: TeamContext) -> TeamResult:
     }
     text = "\n".join([*(answer if rows else brief.absent), "", shown, ""])
     citations = tuple(Citation(table.file.path, 0, 0, sql) for table in tables)
-    return TeamResult(text, data, citations, summary=answer[0].replace("*", "") if rows else "", found=bool(rows))
+    return TeamResult(text, data, citations, summary=first_words(answer[0]) if rows else "", found=bool(rows))
 
 
 def teams(sources: TeamSources) -> list[Team]:
