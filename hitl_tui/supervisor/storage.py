@@ -7,6 +7,7 @@ subprocesses inherit) and `activity.log`. Paths, locks and files stay behind thi
 from __future__ import annotations
 
 import asyncio
+import bisect
 import fcntl
 import json
 import os
@@ -588,7 +589,19 @@ class DataFolder:
             found = [p for p in self.sessions.iterdir() if p.name[0] != "." and (p / "session.json").exists()]
         except OSError:
             return []
-        return [p.name for p in sorted(found, key=lambda p: (_number(p.name), p.name))]
+        names = sorted((p.name for p in found), key=lambda name: (_number(name), name))
+        numbered = [name for name in names if _number(name)]
+        # The numbers rise; only what was given a name must say when it was made, and those that it is compared with.
+        for name in sorted(names[: len(names) - len(numbered)], key=self._made):
+            bisect.insort_right(numbered, name, key=self._made)
+        return numbered
+
+    def _made(self, name: str) -> str:
+        """Return when a session was made; empty where that can't be read."""
+        try:
+            return SessionFolder(self.sessions / name).info().created
+        except HitlError:
+            return ""
 
     async def all_facts(self, newest: int | None = None) -> Mapping[str, SessionFacts | HitlError] | None:
         """Return what there is to say of each session, or why it can't be read; None where each is asked by itself.
