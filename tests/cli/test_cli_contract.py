@@ -283,14 +283,14 @@ def test_what_a_table_would_be_asked_stands_in_the_question(shell: Shell) -> Non
     asked = "How many units of tea are in sales.csv?"
     for mode, label in (("step", "runs"), ("plan", "001 runs")):
         begun = shell.run("run", asked, "--mode", mode, "--session", mode)
-        assert f"  {label}: sales.csv; product = tea; total of units\n  SQL: SELECT sum" in begun.out
+        assert f"  {label}: sales.csv: total of units (product = tea)\n  SQL: SELECT sum" in begun.out
     [question] = shell.run("show", "step", "--json").json["questions"]
     [planned] = question["preview"]["queries"]
     assert planned["tables"] == ["sales.csv"] and "sum" in planned["sql"]
     done = shell.run("do", "step", "/todo approve")
     assert "**13**" in done.out and planned["sql"] in done.out
     further = shell.run("do", "step", "How many units of coffee are in sales.csv?")
-    assert "  002 runs: sales.csv; product = coffee; total of units\n" in further.out
+    assert "  002 runs: sales.csv: total of units (product = coffee)\n" in further.out
 
 
 def test_of_a_long_plan_the_queries_of_the_first_steps_are_worked_out(
@@ -300,4 +300,4 @@ def test_of_a_long_plan_the_queries_of_the_first_steps_are_worked_out(
     (shell.workspace / "sales.csv").write_text("product,units\ntea,10\ncoffee,5\ntea,3\n", encoding="utf-8")
     asked = "How many units of tea are in sales.csv? And how many units of coffee are in sales.csv?"
     begun = shell.run("run", asked, "--mode", "plan")
-    assert begun.out.count(" runs: sales.csv; ") == 1 and "1 more step asks tables" in begun.out
+    assert begun.out.count(" runs: sales.csv: ") == 1 and "1 more step asks tables" in begun.out

@@ -13,9 +13,12 @@ from langgraph.types import Command
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.written_language import language_of
 from hitl_tui.tables import profile
+from hitl_tui.tables.ask import ask
 from hitl_tui.tables.engine import TableError
 from hitl_tui.tables.files import table_files
+from hitl_tui.teams.analysis.table_answer import described
 from hitl_tui.teams.analysis.team import AnalysisTeam
 from hitl_tui.teams.contract import Preparation, PreviewContext, Team, TeamContext, TeamResult, TeamTask
 
@@ -244,9 +247,25 @@ async def test_many_tables_are_looked_at_before_anybody_asks(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("how many rows does sales.csv have?", "sales.csv: how many rows"),
+        ("sales.csv는 몇 행이야?", "sales.csv의 행 수"),
+        ("sales.csv에서 product별 units 합계는?", "sales.csv의 product별 units 합계, 큰 순"),
+        ("which product has the most units in sales.csv?", "sales.csv: product, units, most first"),
+    ],
+)
+def test_a_query_is_called_as_people_say_it(tmp_path: Path, question: str, words: str) -> None:
+    (tmp_path / "sales.csv").write_text("product,units\ntea,10\ncoffee,5\ncocoa,3\n", encoding="utf-8")
+    mapped = ask(question, table_files(tmp_path)).mapped
+    assert mapped is not None
+    assert described(mapped.query, mapped.table, language_of(question)) == words
+
+
+@pytest.mark.parametrize(
     ("question", "words", "sql", "choices"),
     [
-        ("How many units of tea are in sales.csv?", "sales.csv; product = tea; total of units", "sum", 0),
+        ("How many units of tea are in sales.csv?", "sales.csv: total of units (product = tea)", "sum", 0),
         ("how many wholesale rows of sales.csv are tea?", "", "", 1),
         ("When does the office open?", "", "", 0),
     ],

@@ -372,27 +372,31 @@ def _condition(one: Filter, language: str) -> str:
 
 
 def described(query: TableQuery, table: Table, language: str) -> str:
-    """Return a query in words."""
-    of = where(query.filters, language)
-    parts = [f"{table.name}", of]
-    if query.shape == "share":
-        parts.append(
-            say(language, f"비율: {where(query.within, language)}", f"share of {where(query.within, language)}")
-        )
-    elif query.shape == "correlation":
-        english = f"correlation of {query.measure} and {query.other}"
-        parts.append(say(language, f"상관계수: {query.measure}, {query.other}", english))
-    elif query.shape == "rows":
-        parts.append(", ".join(query.columns))
-    elif query.aggregate:
-        parts.append(_figure(query, language))
+    """Return a query in words: `clients.csv: how many rows by city, most first (country = KR)`."""
+    korean, english = _asked(query)
     if query.group:
         part, of = (f"{query.group}의 {_PARTS[query.part]}", f"{query.part} of ") if query.part else (query.group, "")
-        parts.append(say(language, f"{part}별", f"by {of}{query.group}"))
+        korean, english = f"{part}별 {korean}", f"{english} by {of}{query.group}"
     if query.order:
         least = query.order == "asc"
-        parts.append(say(language, "작은 순" if least else "큰 순", "least first" if least else "most first"))
-    return "; ".join(filter(None, parts))
+        korean += f", {'작은' if least else '큰'} 순"
+        english += f", {'least' if least else 'most'} first"
+    only = f" ({where(query.filters, language)})" if query.filters else ""
+    return say(language, f"{table.name}의 {korean}", f"{table.name}: {english}") + only
+
+
+def _asked(query: TableQuery) -> tuple[str, str]:
+    """Return what a query works out, in Korean and in English."""
+    if query.shape == "share":
+        return f"{where(query.within, 'ko')} 비율", f"share of {where(query.within, 'en')}"
+    if query.shape == "correlation":
+        return f"상관계수: {query.measure}, {query.other}", f"correlation of {query.measure} and {query.other}"
+    if query.shape != "rows" and query.aggregate == "count":
+        return "행 수", "how many rows"
+    if query.shape != "rows" and query.aggregate:
+        return _figure(query, "ko"), _figure(query, "en")
+    columns = ", ".join(query.columns)
+    return columns or "행", columns or "rows"
 
 
 def refusal(answer: Answer, language: str) -> list[str]:
