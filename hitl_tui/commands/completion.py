@@ -318,6 +318,9 @@ def _agents(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
     for name, facts in scene.agents.items():
         if facts.enabled:
             yield name, name, _shown(facts.description)
+    for name, declared in scene.commands.items():
+        if name not in scene.agents:
+            yield name, name, _shown(declared.description)
 
 
 def _checkpoints(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
@@ -358,6 +361,8 @@ def _text(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
         facts = scene.agents.get(typed.words[0])
         if (facts.team if facts else typed.words[0]) == "command_team":
             yield from _call(typed.words[1:], scene)
+        elif facts is None:
+            yield from _call(typed.words, scene)
         elif facts is not None:
             yield from _named(facts.parameters(), typed.words[1:])
     elif typed.spec.name == "answer" and len(typed.words) == 1:

@@ -153,14 +153,16 @@ _SAID = 40
 
 
 async def add(context: CommandContext, values: CommandValues) -> CommandResult:
-    """Add a TODO that a person writes, for an agent.
+    """Add a TODO that a person writes, for an agent; a declared command stands for the agent that runs it.
 
     Raises:
         UnknownName: there is no such agent, or no TODO that it shall come after.
         BadInput: the agent is disabled, or its team can't use the text.
     """
-    facts = _agent(context, values.text("agent"))
-    seen, text = context.snapshot, values.text("text")
+    seen, name, text = context.snapshot, values.text("agent"), values.text("text")
+    if name in context.session.setup.commands and name not in context.planner.agents:
+        name, text = "command_team", f"{name} {text}".rstrip()
+    facts = _agent(context, name)
     behind = [resolve_id(name, seen.raw) for name in values.words("after")]
     level = typed_priority(values.text("priority", "medium"))
     try:

@@ -297,6 +297,8 @@ def tolerant(base: type[Driver]) -> type[Driver]:
             # Textual reads the size within the signal handler. A signal that comes between reading and posting is
             # handled in between: the newer size is posted first, and the older one stays.
             before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGWINCH})
+            # The first picture is laid out before the size is told, and asks standard streams, which lead elsewhere.
+            self._size = self._get_terminal_size()
             try:
                 super().start_application_mode()
                 signal.signal(signal.SIGWINCH, self._ask_size)

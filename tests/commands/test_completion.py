@@ -139,8 +139,12 @@ async def test_declared_commands_and_their_parameters(scene: Scene) -> None:
     assert await scene.texts("/todo add command_team ") == ["list-files"]
     assert await scene.texts("/todo add command_team list-files ") == ["dir="]
     assert await scene.texts("/todo add command_team list-files dir=. ") == []
+    assert await scene.texts("/todo add li") == ["list-files"]
+    assert await scene.texts("/todo add list-files ") == ["dir="]
     await scene.give("/todo add command_team list-files dir=.")
     assert await scene.texts("/todo edit todo_003 ") == ["dir="]
+    await scene.give("/todo add list-files dir=.")
+    assert await scene.texts("/todo edit todo_004 ") == ["dir="]
     assert await scene.texts("/todo add search_team ") == []
 
 

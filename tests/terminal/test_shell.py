@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyte
 import pytest
 from terminal_support import EXAMPLE, Terminal
 
@@ -66,3 +67,15 @@ def test_who_leaves_reads_in_the_shell_what_waits_and_how_to_come_back(tmp_path:
         terminal.see("Approve 001?")
         assert terminal.leave() == 0
         assert f"1 question waits in s1. To continue: hitl-tui --data {tmp_path} --session s1" in terminal.left
+
+
+def test_the_first_picture_is_as_large_as_the_terminal(tmp_path: Path) -> None:
+    """Standard streams lead elsewhere by then: who asks them for the size is told 80 by 24."""
+    wanted = "a change, or / for"
+    command = ("attach", "examples/attach/mail.py:graph", "--input", "ann: hi", "--workspace", str(tmp_path))
+    with Terminal(tmp_path / "d", (160, 50), *command) as terminal:
+        terminal.see(wanted)
+        screen = pyte.Screen(160, 50)
+        pyte.Stream(screen).feed(terminal.written[: terminal.written.index(wanted)])
+        assert screen.cursor.y > 40
+        assert terminal.leave() == 0

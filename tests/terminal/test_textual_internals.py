@@ -68,7 +68,7 @@ KEPT: list[tuple[type, tuple[str, ...]]] = [
     (LayoutUpdate, ("strips", "region")),
     (ChopsUpdate, ("chops", "spans", "chop_ends")),
     (Parser, ("_timeout_time",)),
-    (Driver, ("_app", "_debug", "_loop", "_auto_restart")),
+    (Driver, ("_app", "_debug", "_loop", "_auto_restart", "_size")),
     (LinuxDriver, ("_file", "fileno", "exit_event", "_must_signal_resume", "_in_band_window_resize")),
     (WebDriver, ("_input_reader", "_write", "fileno", "exit_event")),
     (CommandPalette, ("_no_matches_timer",)),
