@@ -148,9 +148,10 @@ def test_an_activity_is_clean_before_it_is_a_line() -> None:
     assert line is not None and not MOVING.search(line.head)
 
 
-def test_what_says_nothing_is_no_line_of_the_stream() -> None:
+def test_what_a_question_says_at_once_is_no_line_of_the_stream() -> None:
     from hitl_tui.console.widgets.stream_pane import stream_line
 
     at = "2026-01-01T00:00:00+00:00"
     assert stream_line(Activity(1, at, "todo_001", "doubt", "")) is None
+    assert stream_line(Activity(1, at, "todo_001", "interrupted", "mail → ask")) is None
     assert stream_line(Activity(2, at, "todo_001", "line", "")) is not None, "an empty line that a team put out"

@@ -59,10 +59,13 @@ class Line:
 
 
 def stream_line(activity: Activity) -> Line | None:
-    """Return the line for an activity; progress on its way is one that only moves a bar, and what says nothing none."""
+    """Return the line for an activity; progress on its way is one that only moves a bar.
+
+    None for what a question says that follows at once: that a team stopped to ask, or that something is in doubt.
+    """
     if activity.kind == "progress" and 0 <= activity.fraction < 1:
         return Line(activity.todo_id, "", translate(activity.text), activity.fraction)
-    if not activity.text and activity.kind not in (_TEAMS, *_GLYPHS):
+    if activity.kind not in (_TEAMS, "progress", *_GLYPHS):
         return None
     number = number_of(activity.todo_id) if activity.todo_id else ""
     head = f"{clock_words(activity.at)} {number:<4}{_GLYPHS.get(activity.kind, '')}"
