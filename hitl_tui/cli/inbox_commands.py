@@ -269,7 +269,8 @@ async def _decide_elsewhere(job: Job, registry: SessionRegistry) -> int:
         found = next((o for o in _with_reviews([], runtime) if o.request.id == given.request), None)
         if runtime is None or found is None or found.review is None:
             said = Message("No request {}.", one_line(clip(given.request), 80))
-            raise StorageError(Message("{} {}", said, problems[0])) if problems else UnknownName(said)
+            listed = Message("hitl-tui inbox lists what waits, with its ids.")
+            raise StorageError(Message("{} {}", said, problems[0])) if problems else UnknownName(said, help=listed)
         if not given.json:
             job.out.lines([review_heading(found.review.request), *map(shown, layout(waiting_rows(found.review), "  "))])
         _check_seen(job, found)

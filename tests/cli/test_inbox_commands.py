@@ -249,7 +249,7 @@ def test_chat_commands_decide_tasks_too(shell: Shell, ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["decide", "req-unknown", "approve"], "No request"),
+        (["decide", "req-unknown", "approve"], "No request req-unknown.\nhitl-tui inbox lists"),
         (["decide", "req-unknown", "perhaps"], "perhaps"),
         (["decide", "req-unknown", "edit"], "needs --args"),
         (["decide", "req-unknown", "edit", "--args", "@/nowhere"], "can't be read"),

@@ -256,7 +256,8 @@ class HomeScreen(PromptScreen):
     def _trust_said(self, trust: WorkspaceTrust) -> str:
         """Return what an untrusted workspace wants, counted by risk, and that it is asked about."""
         counted = Counter(want.risk.value for want in trust.wants)
-        said = ", ".join(f"{counted[risk]} {_(words)}" for risk, words in RISK_WORDS.items() if counted[risk])
+        each = _("{n} {risk}")
+        said = ", ".join(each.format(n=counted[r], risk=_(words)) for r, words in RISK_WORDS.items() if counted[r])
         head = _("the settings changed since you trusted them") if trust.changed else _("not trusted yet")
         asked = _("you are asked when a session starts here")
         return " · ".join(filter(None, (head, _("wants {what}").format(what=said) if said else "", asked)))
