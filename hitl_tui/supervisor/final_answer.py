@@ -91,7 +91,6 @@ _WORDS = {
         "by_hand": "done by hand",
         "edited": "{} ran with an input that was edited",
         "planned": "{} {}, not {}",
-        "unsaid": DEFAULT_SKIP_REASON,
     },
     "ko": {
         "answer": "답변",
@@ -119,7 +118,6 @@ _WORDS = {
         "argument limit": "최대 개수",
         "argument title": "제목",
         "argument path": "경로",
-        "unsaid": "사용자가 건너뜀",
     },
 }
 
@@ -635,7 +633,7 @@ def _label(citation: CitationData) -> str:
 def _undone(todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], words: Mapping[str, str], language: str) -> str:
     head = f"- {step_name(todo.id)} {todo.name}"
     why = todo.error or todo.metadata.get("skip_reason", "")
-    why = words["unsaid"] if why == DEFAULT_SKIP_REASON else reason(why, language)
+    why = "" if why == DEFAULT_SKIP_REASON else reason(why, language)
     if todo.metadata.get("rejected") and why:
         return f"{head}: {clip(why, 200)}"
     state = words.get(todo.status.value, todo.status.value)

@@ -59,7 +59,6 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             BY_RULE: "let run by standing {name} (nobody was asked)",
             "at": " at {at}",
             "skipped": "skipped: {why}",
-            "unsaid": DEFAULT_SKIP_REASON,
             Kind.PLAN: "the plan",
             Kind.PROPOSAL: "a proposed change of the plan",
             Kind.INTERRUPT: "asked by its team",
@@ -99,7 +98,6 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             BY_RULE: "묻지 않고 항상 허용 규칙에 따라 실행함({name})",
             "at": ", {at}",
             "skipped": "건너뜀: {why}",
-            "unsaid": "사용자가 건너뜀",
             Kind.PLAN: "계획",
             Kind.PROPOSAL: "계획 변경 제안",
             Kind.INTERRUPT: "팀이 물음",
@@ -165,8 +163,8 @@ def _decision_line(said: LoggedDecision, language: str) -> str:
         text += words["at"].format(at=_moment(said.at))
     if said.answer:
         text += f": {said.answer}"
-    if said.reason and said.reason not in said.answer and said.channel != BY_RULE:
-        why = words["unsaid"] if said.reason == DEFAULT_SKIP_REASON else said.reason
+    why = "" if said.reason == DEFAULT_SKIP_REASON else said.reason
+    if why and why not in said.answer and said.channel != BY_RULE:
         text += f": “{why}”"
     # What a TODO's own question was is plain from where the line stands.
     about = words.get(said.asked, "") if said.asked != said.verdict else ""

@@ -205,7 +205,8 @@ def event_words(posted: Posted, request: Request | None = None, cells: int = 0, 
     if at:
         parts.append(at)
     summary = (data.get("result") or {}).get("summary") if isinstance(data.get("result"), Mapping) else ""
-    words = local_times(translate(data.get("reason") or summary or data.get("error") or ""))
+    said = data.get("reason") or summary or data.get("error") or ""
+    words = local_times(translate(said)) if said != DEFAULT_SKIP_REASON else ""
     if words and kind != "proposed":
         parts.append(f"“{words}”")
     return in_line(joined(*parts))
@@ -323,7 +324,7 @@ def given_words(place: HistoryPlace, here: Difference) -> list[str]:
 
 def _given(decision: Given) -> str:
     who = _("by {who}").format(who=who_words(decision.by, decision.channel)) if decision.by else ""
-    why = f"“{translate(decision.reason)}”" if decision.reason else ""
+    why = f"“{translate(decision.reason)}”" if decision.reason not in ("", DEFAULT_SKIP_REASON) else ""
     said = _decision({"verdict": str(decision.verdict)}, number_of(decision.todo_id))
     return in_line(joined(said, who, clock_words(decision.at), why))
 

@@ -125,7 +125,7 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
             " at 2026-01-01 00:00:00 UTC\n",
             "(high): completed\n  - approved by ben (test) at 2026-01-01 00:00:00 UTC\n",
             "(high): rejected\n  - rejected by ann (test) at 2026-01-01 00:00:00 UTC: “too much”\n",
-            "(high): skipped\n  - skipped by ann (test) at 2026-01-01 00:00:00 UTC: “User skipped”\n",
+            "(high): skipped\n  - skipped by ann (test) at 2026-01-01 00:00:00 UTC\n",
             "(high): skipped\n  - skipped by ann (test) at 2026-01-01 00:00:00 UTC: “no need”\n",
         ),
         strict=True,
@@ -141,7 +141,7 @@ async def test_a_file_to_read_says_who_or_what_let_each_step_run_and_when(tmp_pa
     for told in (
         "묻지 않고 모드 ‘위험한 단계만 묻기’에 따라 실행함",
         "ann (test) 님이 거부함",
-        "“사용자가 건너뜀”",
+        "ann (test) 님이 건너뜀, 2026-01-01 00:00:00 UTC\n",
         ": 거부됨\n",
     ):
         assert told in korean

@@ -605,4 +605,4 @@ def test_events_are_told_in_safe_words() -> None:
     assert "\x1b" not in said and "\n" not in said
     assert said.startswith("rejected 001 · by o")
     skipped = {"kind": "skip", "data": {"todo_id": "todo_002", "reason": "User skipped"}, "by": "ops"}
-    assert event_words(Posted(2, "e", 0, skipped)) == "skipped 002 · by ops · “User skipped”"
+    assert event_words(Posted(2, "e", 0, skipped)) == "skipped 002 · by ops"
