@@ -185,9 +185,9 @@ class SessionActions:
             message = self._console.keymap.named(said.replace("{command}", "/checkpoint restore"))
         first, __, rest = message.partition("\n")
         help_text = translate(result.data.get("help", "")) if result.failed else ""
-        text = f"{message} {help_text}".strip() if help_text else (f"{first} …" if rest else first)
+        text = _after(message, help_text) if help_text else (f"{first} …" if rest else first)
         if result.status == "proposed":
-            text += self._where_asked(str(result.data.get("proposal_id", "")))
+            text = _after(text, self._where_asked(str(result.data.get("proposal_id", ""))))
         return message, text
 
     def _where_asked(self, proposal: str) -> str:
@@ -198,7 +198,7 @@ class SessionActions:
         first = asked is None or asked.name == proposal
         said = _("{session.question} goes to the question.")
         later = _("It comes after the question on the screen: {session.question}, then {question.next}.")
-        return " " + self._console.keymap.named(said if first else later)
+        return self._console.keymap.named(said if first else later)
 
     async def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
         display, data = self._display, result.data
@@ -436,3 +436,9 @@ def _left_out_before(todo: SupervisorTodo, snapshot: Snapshot) -> SupervisorTodo
         seen.add(name)
         waits += before.dependencies
     return None
+
+
+def _after(said: str, more: str) -> str:
+    """Return two sentences; a point between them where the first one has no end of its own."""
+    between = " " if said[-1:] in ".?!…" else " · "
+    return f"{said}{between}{more}" if more else said

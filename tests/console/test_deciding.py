@@ -301,7 +301,7 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         await c.send("검색만으로 부족할 것 같아. 분석도 추가해줘.")
         await c.asked(2)
         assert c.panel.question is not None and c.panel.question.todo_id == "todo_001", "what is read stays"
-        await c.until(lambda: "It comes after the question on the screen: Ctrl+G, then" in c.message, "where it is")
+        await c.until(lambda: ". It comes after the question on the screen: Ctrl+G, then" in c.message, "where it is")
         await c.to_question()
         await c.press("down")
         assert " · 2 of 2" in str(c.panel.border_title)
