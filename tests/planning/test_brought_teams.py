@@ -12,7 +12,7 @@ from planning_support import agents
 
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts, team_facts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
@@ -125,6 +125,32 @@ def test_only_what_a_sentence_leaves_out_comes_from_the_call_before(query: str, 
     assert first.arguments["input"] == {"service": "billing", "version": "2.3.1", "env": "staging"}
     assert then.arguments["input"] == {**second, "env": "production"}
     assert then.metadata.get("lacks", []) == [n for n in ("service", "version") if n not in second]
+
+
+@pytest.mark.parametrize(
+    ("query", "name", "each"),
+    [
+        ("resize a.png, b.png and c.png to a width of 100", "path", ["a.png", "b.png", "c.png"]),
+        ('send a mail to ann@example.com and bob@example.com with the subject "Party"', "to", ["ann", "bob"]),
+    ],
+)
+def test_a_list_for_one_parameter_makes_a_call_of_each(query: str, name: str, each: list[str]) -> None:
+    todos = planned(query)
+    assert [t.arguments["input"][name].removesuffix("@example.com") for t in todos] == each
+    assert len({str({**t.arguments["input"], name: ""}) for t in todos}) == 1
+    assert not any("lacks" in t.metadata for t in todos)
+
+
+def test_two_dates_for_two_parameters_are_no_list() -> None:
+    [todo] = planned("휴가 일수 계산해줘: 2026-05-04와 2026-05-15 사이")
+    assert todo.arguments["input"] == {"start": "2026-05-04", "end": "2026-05-15"}
+
+
+def test_what_a_schema_refers_to_is_followed() -> None:
+    level = {"$defs": {"Level": {"type": "string", "enum": ["low", "high"]}}, "type": "object"}
+    schema = {**level, "properties": {"level": {"$ref": "#/$defs/Level"}, "note": {"type": "string"}}}
+    siren = replace(TEAMS["vat"], name="siren", description="Sounds the siren.", schema=lambda: schema)
+    assert team_facts({"siren": siren})["siren"].parameters["level"].choices == ("low", "high")
 
 
 def test_nothing_comes_from_the_call_of_another_team() -> None:

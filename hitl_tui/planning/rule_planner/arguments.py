@@ -10,25 +10,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
 
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.meaning.amounts import UNITS, Unit, unit_named
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
-from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, unread
+from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, listed, unread
 from hitl_tui.planning.rule_planner.rule_file import alike, lexicon, name_words, rules, stem
 from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
 
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
-_TEXTS = frozenset({"string", "path", "any"})
-_NUMBERS = frozenset({"integer", "number", "any"})
-_AMOUNTS = frozenset({"number", "percent"})
+_NUMBERS, _TEXTS, _AMOUNTS = ("integer", "number", "any"), ("string", "path", "any"), ("number", "percent")
+_WRITTEN = ("text", "path", "date", "period", "clock", "email", "url", "code")
 _SPECIAL = ("clock", "date", "email", "url", "code", "text")
-_MEASURES = {unit.kind for unit in UNITS.values()}
+_READ_AS: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
 _CERTAIN = 20
 """More than the words beside a value ever speak for it."""
 
@@ -64,194 +64,21 @@ class Call:
         return [n for n, p in self.facts.parameters.items() if p.needed and n not in self.parameters]
 
 
-@dataclass(frozen=True, slots=True)
-class _Offer:
-    """A value for a parameter, the places that say it, and how surely it is meant for it."""
-
-    score: int
-    name: str
-    value: Json
-    places: tuple[Span, ...]
-
-
-@dataclass(slots=True)
-class _Filling:
-    """A call whose parameters are being filled, and the text without what says that it is called."""
-
-    facts: CommandFacts
-    text: str
-    given: list[Given] = field(default_factory=list)
-    values: dict[str, Json] = field(default_factory=dict)
-    used: list[Span] = field(default_factory=list)
-
-    def free(self, kinds: frozenset[str] | None = None) -> dict[str, ParameterFacts]:
-        parameters = self.facts.parameters.items()
-        return {n: p for n, p in parameters if n not in self.values and (kinds is None or p.type in kinds)}
-
-    def left(self, kinds: frozenset[str] | None = None) -> list[Given]:
-        """Return what is given and nothing took."""
-        return [g for g in self.given if not overlaps(g.place, self.used) and (kinds is None or g.kind in kinds)]
-
-    def take(self, name: str, value: Json, *places: Span) -> None:
-        self.values[name] = value
-        self.used += places
-
-    def assign(self, offers: Iterator[_Offer]) -> None:
-        """Take the surest offers, each for another parameter and from other places."""
-        for one in sorted(offers, key=lambda o: (-o.score, o.places)):
-            if one.name not in self.values and not any(overlaps(place, self.used) for place in one.places):
-                self.take(one.name, one.value, *one.places)
-
-    def assign_only(self, kinds: frozenset[str], types: frozenset[str]) -> None:
-        """Give what is left of some kinds to the only parameters of these types: as many as there are, in order."""
-        for needed in (True, False):
-            free = {n: p for n, p in self.free(types).items() if p.needed is needed}
-            fitting = [g for g in self.left(kinds) if any(_fitted(g, n, p) is not None for n, p in free.items())]
-            if free and len(fitting) == len(free) and (needed or len(free) == 1):
-                for (name, parameter), one in zip(free.items(), fitting, strict=True):
-                    value = _fitted(one, name, parameter)
-                    if value is not None and (needed or one.measure in ("", "money")):
-                        self.take(name, value, one.place)
-
-
 def fill(clause: str, facts: CommandFacts, named: Sequence[Span] = ()) -> list[Call]:
     """Return the call of what is named at some places, with its arguments; one for each value of a list."""
-    pairs = list(PAIR.finditer(clause))
-    filling = _Filling(facts, blanked(clause, [*named, *(match.span() for match in pairs)]))
-    for match in pairs:
-        filling.take(match["name"], _typed(match, facts), match.span())
-    given = given_in(filling.text)
-    matches = rules().commands.paths.finditer(filling.text)
-    folders = [Given("path", m[g].rstrip("."), m.span(g)) for m in matches for g in m.groupdict() if m[g]]
-    filling.given = [*given, *(f for f in folders if not overlaps(f.place, [g.place for g in given]))]
-    filling.assign(_offers(filling))
-    _take_lists(filling)
-    filling.assign_only(frozenset({"number"}), _NUMBERS)
-    texts = frozenset(one.kind for one in filling.given) - _AMOUNTS
-    filling.assign_only(texts & {"path", "text"}, frozenset({"path"}))
-    filling.assign_only(texts & {"date", "text"}, frozenset({"date"}))
-    filling.assign_only(texts, _TEXTS)
-    several = _several(filling, filling.left(texts))
-    _take_words(filling, clause)
-    unplaced = [g.place for g in filling.left(_AMOUNTS) if g.kind == "percent" or g.measure or not facts.parameters]
-    left = unread(clause, [*named, *filling.used, *unplaced, *_known_in(clause, facts)])
-    said = tuple(dict.fromkeys(clause[slice(*place)].strip() for place in unplaced))
-    call = Call(facts, {}, clause.strip(), 0, len(clause), tuple(filling.used), said, left)
-    values = ({**filling.values, **one} for one in several or [{}])
-    return [replace(call, parameters=in_declared_order(given, facts)) for given in values]
+    filling = _Filling(clause, facts, named)
+    filling.take_surest()
+    filling.take_only(("number",), ("number",), many=True)
+    filling.take_only(("string",), ("text", "email", "url", "code", "path"), many=True)
+    filling.take_only(_NUMBERS, ("number",))
+    for types in (("path",), ("date",), _TEXTS):
+        filling.take_only(types, _WRITTEN)
+    filling.take_words()
+    return filling.calls()
 
 
 def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
     return {n: values[n] for n in facts.parameters if n in values}
-
-
-def _typed(pair: re.Match[str], facts: CommandFacts) -> Json:
-    """Return the value of `name=value` as the type that is due; what doesn't read as such stays as written."""
-    name, value = pair["name"], pair["value"]
-    if name not in facts.parameters:
-        known = ", ".join(facts.parameters) or "none"
-        raise PlanError(Message('The command {} has no parameter "{}"; it has {}.', facts.name, name, known))
-    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
-        value = value[1:-1]
-    else:
-        value = PARTICLE.sub("", value.rstrip(",;!?")) or value
-    types: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
-    try:
-        read: Json = json.loads(value.lower())
-    except (ValueError, RecursionError):
-        return value
-    return read if type(read) in types.get(facts.parameters[name].type, ()) else value
-
-
-def _known_in(clause: str, facts: CommandFacts) -> list[Span]:
-    """Return where a clause says what is called does anyway."""
-    own = lexicon().vocabulary(facts)
-    said = [m.span() for m in rules().commands.modifiers.finditer(clause)]
-    for match in WHOLE_WORD.finditer(clause):
-        word = lexicon().plain(re.sub("[ -]", "", match.group()))
-        if lexicon().found(word, own) or (facts.own and lexicon().is_verb(match.group())):
-            said.append(match.span())
-    return said
-
-
-# What says what it is for ---------------------------------------------------------------------------------------------
-
-
-def _offers(filling: _Filling) -> Iterator[_Offer]:
-    """Yield what names its parameter by a word beside it, its unit, its kind, its role, or by what it is."""
-    quoted = [g.place for g in filling.given if g.kind in ("text", "path", "url", "email", "date")]
-    for name, parameter in filling.free().items():
-        yield from _roles(name, parameter, filling)
-        yield from _choices(name, parameter, blanked(filling.text, quoted))
-        for one in filling.given:
-            value = _fitted(one, name, parameter)
-            beside = blanked(filling.text, [g.place for g in filling.given if g is not one])
-            score = _labels(name, parameter, beside, one.place)
-            score += _by_kind(name, parameter, one)
-            if value is not None and score:
-                yield _Offer(score, name, value, (one.place,))
-        if parameter.type == "boolean":
-            yield from _flags(name, parameter, filling)
-
-
-def _choices(name: str, parameter: ParameterFacts, text: str) -> Iterator[_Offer]:
-    """Yield the choice that a text names, as it is or as a word that means the same; of a list all of them."""
-    found: dict[str, Span] = {}
-    for choice in sorted(parameter.choices, key=len, reverse=True):
-        place = _spoken_choice(choice, parameter, text)
-        if place is not None and not overlaps(place, list(found.values())):
-            found[choice] = place
-    if parameter.type == "array" and found:
-        yield _Offer(_CERTAIN, name, [*sorted(found, key=found.__getitem__)], tuple(found.values()))
-    elif len(found) == 1:
-        [(choice, place)] = found.items()
-        yield _Offer(_CERTAIN, name, choice, (place,))
-
-
-def _spoken_choice(choice: str, parameter: ParameterFacts, text: str) -> Span | None:
-    """Return where a text names a choice: as it is, as its description calls it, or as a word that means the same."""
-    parts = re.split(r"[,;:()]", parameter.description)
-    described = (p for p in parts if [c for c in parameter.choices if c.lower() in p.lower()] == [choice])
-    for said in (choice, *(word for part in described for word in part.split() if len(word) > 1)):
-        spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", said)))
-        match = re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_-])", text, re.IGNORECASE)
-        if match is not None:
-            return match.span()
-    meant = frozenset(c for c in lexicon().concepts(choice) if c[0] != "=")
-    return next((m.span() for m in _WORD.finditer(text) if meant & lexicon().concepts(m.group())), None)
-
-
-def _labels(name: str, parameter: ParameterFacts, text: str, place: Span) -> int:
-    """Return how surely the words beside a place name a parameter: 0 for not at all."""
-    before = rules().commands.value_before.search(text[max(0, place[0] - 40) : place[0]])
-    said = name_words(before["words"]) if before else []
-    after = rules().commands.value_after.match(text, place[1])
-    beside = [word for word in (*said[-1:], *([after["word"]] if after else [])) if lexicon().plain(word)]
-    described = [w for w in name_words(parameter.description) if len(w) > 1 and lexicon().plain(w)]
-    if any(_means(word, wanted := name_words(name)) for word in beside):
-        return 4 + len([w for w in said if _means(w, wanted)])
-    return 2 if any(_means(word, described) for word in beside) else 0
-
-
-def _means(word: str, wanted: Sequence[str]) -> bool:
-    meant = lexicon().concepts(word)
-    return any(alike(stem(word), stem(one)) or (meant and meant & lexicon().concepts(one)) for one in wanted)
-
-
-def _by_kind(name: str, parameter: ParameterFacts, one: Given) -> int:
-    """Return how surely the kind of what is given names a parameter: its unit, or a date, an address, a code."""
-    called, described = name_words(name), name_words(parameter.description)
-    if one.unit and one.measure not in ("", "money") and _unit_in([*called, *described], one.measure):
-        return 4 if _unit_in(called, one.measure) else 3
-    kinds = rules().kinds.get(one.measure or one.kind, frozenset())
-    if of_kind(called, kinds):
-        return 3
-    return 2 if one.kind in _SPECIAL and of_kind(described, kinds) else 0
-
-
-def _unit_in(words: Sequence[str], measure: str) -> Unit | None:
-    """Return the unit of a measure that one of these words names."""
-    return next((unit for word in words if (unit := unit_named(word)) and unit.kind == measure), None)
 
 
 def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
@@ -259,138 +86,288 @@ def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
     return any(word.lower() in kinds or word.lower().removesuffix("s") in kinds for word in words)
 
 
-def _fitted(one: Given, name: str, parameter: ParameterFacts) -> Json:
-    """Return what is given as a parameter takes it; None where it doesn't."""
-    kinds, words = rules().kinds, frozenset(word.lower() for word in name_words(f"{name} {parameter.description}"))
-    if one.kind in _AMOUNTS:
-        if parameter.type == "string":
-            return f"{one.value}{'%' if one.kind == 'percent' else ''}"
-        return _converted(one, name, parameter) if parameter.type in _NUMBERS else None
-    if parameter.type in ("integer", "number"):
-        counted = {"clock": kinds["clock"], "period": kinds["year"]}.get(one.kind, frozenset[str]())
-        number = re.match(r"(?:19|20)\d\d|\d{1,2}(?=:)", str(one.value))
-        return int(number.group()) if number and words & counted else None
-    if parameter.type == "date":
-        return one.value if one.kind == "date" else None
-    if parameter.type == "path":
-        return one.value if one.kind in ("path", "text") else None
-    takes = parameter.type in _TEXTS and (one.kind != "period" or words & kinds["date"])
-    return one.value if takes else None
+# What a parameter takes -----------------------------------------------------------------------------------------------
 
 
-def _converted(one: Given, name: str, parameter: ParameterFacts) -> Json:
-    """Return a number in the unit that a parameter is counted in; None where that measures something else."""
-    value, default, called = one.value, parameter.default, name_words(name)
-    if isinstance(value, str):
-        return None
-    if one.measure and one.measure != "count":
-        own = _unit_in([*called, *re.findall(r"[\w%]+", parameter.description)], one.measure)
+class _Slot:
+    """A parameter that has no value yet, and the words that name and describe it."""
+
+    def __init__(self, name: str, facts: ParameterFacts) -> None:
+        self.name, self.facts, self.many = name, facts, facts.type == "array"
+        self.type = facts.type if not self.many else "number" if facts.items in _NUMBERS else "string"
+        self.called, self.described = name_words(name), name_words(facts.description)
+
+    def takes(self, one: Given) -> Json:
+        """Return what is given as the parameter has it; None where it doesn't take that."""
+        words = frozenset(word.lower() for word in (*self.called, *self.described))
+        if one.kind in _AMOUNTS and self.type in _NUMBERS:
+            return self._converted(one)
+        if one.kind in _AMOUNTS:
+            sign = "%" if one.kind == "percent" else ""
+            return f"{one.value}{sign}" if self.type == "string" and not self.many else None
+        if self.type in ("integer", "number"):
+            counted = {"clock": "clock", "period": "year"}.get(one.kind)
+            number = re.match(r"(?:19|20)\d\d|\d{1,2}(?=:)", str(one.value))
+            return int(number[0]) if number and counted and words & rules().kinds[counted] else None
+        if self.type in ("date", "path"):
+            return one.value if one.kind == self.type or (one.kind, self.type) == ("text", "path") else None
+        dated = one.kind != "period" or words & rules().kinds["date"]
+        return one.value if self.type in _TEXTS and dated else None
+
+    def _converted(self, one: Given) -> Json:
+        """Return a number in the unit that the parameter is counted in; None where that measures something else."""
+        value, default, own = one.value, self.facts.default, self._unit(one.measure)
+        if isinstance(value, str):
+            return None
         if one.measure == "percent" and isinstance(default, int | float) and not own:
             own = UNITS["share" if 0 < default < 1 else "%"]
-        measures = {unit.kind for word in called if len(word) > 1 and (unit := unit_named(word))}
-        measures |= {
-            kind for kind in _MEASURES if not rules().kinds.get(kind, frozenset()).isdisjoint(map(str.lower, called))
-        }
-        if own:
-            value = round(value * float(UNITS[one.unit].size / own.size), 9)
-        elif (measures and one.measure not in measures) or one.measure in ("data", "duration", "percent"):
-            return None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return None if parameter.type == "integer" and not isinstance(value, int) else value
+        if one.measure not in ("", "count"):
+            units = {unit.kind for word in self.called if len(word) > 1 and (unit := unit_named(word))}
+            measures = units | {unit.kind for unit in UNITS.values() if self.is_a(unit.kind)}
+            if own:
+                value = round(value * float(UNITS[one.unit].size / own.size), 9)
+            elif (measures and one.measure not in measures) or one.measure in ("data", "duration", "percent"):
+                return None
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        return None if self.type == "integer" and not isinstance(value, int) else value
+
+    def _unit(self, measure: str) -> Unit | None:
+        """Return the unit of a measure that the parameter is counted in, as its name says, or its description."""
+        words = [*self.called, *re.findall(r"[\w%]+", self.facts.description)]
+        return next((unit for word in words if (unit := unit_named(word)) and unit.kind == measure), None)
+
+    def is_a(self, kind: str) -> bool:
+        """Whether the name is one for such a kind."""
+        return of_kind(self.called, rules().kinds.get(kind, frozenset()))
+
+    def by_kind(self, one: Given) -> int:
+        """Return how surely the kind of what is given names the parameter: its unit, or a date, an address, a code."""
+        if one.unit and one.measure not in ("", "money") and (unit := self._unit(one.measure)):
+            return 4 if unit in map(unit_named, self.called) else 3
+        kind = one.measure or one.kind
+        described = one.kind in _SPECIAL and of_kind(self.described, rules().kinds.get(kind, frozenset()))
+        return 3 if self.is_a(kind) else 2 if described else 0
+
+    def by_words(self, text: str, place: Span) -> int:
+        """Return how surely the words beside a place name the parameter."""
+        before = rules().commands.value_before.search(text[max(0, place[0] - 40) : place[0]])
+        said = name_words(before["words"]) if before else []
+        after = rules().commands.value_after.match(text, place[1])
+        beside = [word for word in (*said[-1:], *([after["word"]] if after else [])) if lexicon().plain(word)]
+        if any(_means(word, self.called) for word in beside):
+            return 4 + len([word for word in said if _means(word, self.called)])
+        described = [word for word in self.described if len(word) > 1 and lexicon().plain(word)]
+        return 2 if any(_means(word, described) for word in beside) else 0
+
+    def choices_in(self, text: str) -> dict[str, Span]:
+        """Return the choices that a text names, and where."""
+        found: dict[str, Span] = {}
+        for choice in sorted(self.facts.choices, key=len, reverse=True):
+            place = self._spoken(choice, text)
+            if place is not None and not overlaps(place, list(found.values())):
+                found[choice] = place
+        return dict(sorted(found.items(), key=lambda one: one[1]))
+
+    def _spoken(self, choice: str, text: str) -> Span | None:
+        """Return where a text names a choice: as it is, as its description calls it, or by a word that means it."""
+        parts = re.split(r"[,;:()]", self.facts.description)
+        described = (p for p in parts if [c for c in self.facts.choices if c.lower() in p.lower()] == [choice])
+        for said in (choice, *(word for part in described for word in part.split() if len(word) > 1)):
+            spoken = "[-_ ]".join(map(re.escape, re.split("[-_ ]", said)))
+            if match := re.search(rf"(?<![\w-]){spoken}(?![A-Za-z0-9_-])", text, re.IGNORECASE):
+                return match.span()
+        meant = frozenset(c for c in lexicon().concepts(choice) if c[0] != "=")
+        return next((m.span() for m in _WORD.finditer(text) if meant & lexicon().concepts(m[0])), None)
 
 
-def _roles(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[_Offer]:
-    """Yield what something is changed from and into, and what it is counted in: "100 USD to EUR", "달러를 원으로"."""
-    kinds, given = rules().kinds, filling.given
-    words = name_words(name) if parameter.type in ("string", "choice") else []
-    role = next((role for role in ("unit", "to", "from") if of_kind(words, kinds[role])), "")
-    said: list[tuple[str, tuple[Span, ...]]] = []
-    called = rules().commands
-    ways = {"from": called.value_from, "to": called.value_to}
-    for match in ways[role].finditer(filling.text) if role in ways else ():
-        place = match.span("value" if match["value"] else "ko")
-        if not overlaps(place, [*filling.used, *(g.place for g in given)]):
-            said.append((filling.text[slice(*place)], (place,)))
-    said += [(g.unit, ()) for g in given if g.unit and role in ("from", "unit")]
-    for found, places in said[:1]:
-        known = unit_named(found)
-        value = known.name if known and known.kind == "money" else found
-        if parameter.choices:
-            spoken = f"{found} {value}"
-            named = [c for c in parameter.choices if _spoken_choice(c, parameter, spoken)]
-            value = named[0] if len(named) == 1 else ""
-        if value:
-            yield _Offer(_CERTAIN + 1, name, value, places)
+def _means(word: str, wanted: Sequence[str]) -> bool:
+    meant = lexicon().concepts(word)
+    return any(alike(stem(word), stem(one)) or meant & lexicon().concepts(one) for one in wanted)
 
 
-def _flags(name: str, parameter: ParameterFacts, filling: _Filling) -> Iterator[_Offer]:
-    """Yield true or false where a text says the name of a flag, or what describes it: as it is said, or denied."""
-    text = filling.text
-    for said in (name, *re.split(r"[,;()]", parameter.description)):
-        words = [word for word in name_words(said) if lexicon().plain(word)]
-        named = [[m.span() for m in _WORD.finditer(text) if _means(lexicon().bare(m.group()), [w])] for w in words]
-        if words and all(named):
-            places = tuple(first for first, *_ in named)
-            before, after = text[: min(places)[0]], text[max(places)[1] :]
-            yield _Offer(1, name, not rules().denied(before, after), places)
+# Who gets what --------------------------------------------------------------------------------------------------------
+
+
+_Offer = tuple[int, tuple[Span, ...], _Slot, list[Json]]
+"""How surely something is meant for a parameter, the places that say it, the parameter, and its value or several."""
+
+
+class _Filling:
+    """A call whose parameters are being filled.
+
+    Attributes:
+        text: the clause without what says that it is called.
+        rows: what that gives; what stands in a list for one parameter is one row.
+        slots: the parameters without a value, as they are declared.
+        several: values of one parameter, each of a call of its own.
+    """
+
+    def __init__(self, clause: str, facts: CommandFacts, named: Sequence[Span]) -> None:
+        self.clause, self.facts, self.named = clause, facts, named
+        pairs = {match.span(): match for match in PAIR.finditer(clause)}
+        self.values = {match["name"]: _written(match, facts) for match in pairs.values()}
+        self.used, self.several = [*pairs], list[dict[str, Json]]()
+        self.text = blanked(clause, [*named, *pairs])
+        self.slots = [_Slot(n, p) for n, p in facts.parameters.items() if n not in self.values]
+        self.rows: list[list[Given]] = []
+        for one in given_in(self.text):
+            if self._goes_on(one):
+                self.rows[-1].append(one)
+            else:
+                self.rows.append([one])
+
+    def _goes_on(self, one: Given) -> bool:
+        """Whether what is given continues the last row, which only one parameter is for."""
+        last = self.rows[-1][-1] if self.rows else None
+        if last is None or one.kind != last.kind or not listed(self.text[last.place[1] : one.place[0]]):
+            return False
+        fitting = [slot for slot in self.slots if slot.takes(one) is not None and slot.takes(last) is not None]
+        return len([slot for slot in fitting if slot.by_kind(one)] or fitting) == 1 and one.kind not in _AMOUNTS
+
+    def _left(self, kinds: Collection[str]) -> list[list[Given]]:
+        return [row for row in self.rows if row[0].kind in kinds and not overlaps(row[0].place, self.used)]
+
+    def _take(self, slot: _Slot, values: list[Json], places: Iterable[Span]) -> None:
+        self.slots.remove(slot)
+        self.used += places
+        if not slot.many and len(values) > 1:
+            self.several = [{slot.name: value} for value in values]
+        else:
+            self.values[slot.name] = values if slot.many else values[0]
+
+    def take_surest(self) -> None:
+        """Take what is surely meant for a parameter, the surest first."""
+        for _, places, slot, values in sorted(self._offers(), key=lambda offer: (-offer[0], offer[1])):
+            if slot in self.slots and not any(overlaps(place, self.used) for place in places):
+                self._take(slot, values, places)
+
+    def take_only(self, types: Sequence[str], kinds: Collection[str], *, many: bool = False) -> None:
+        """Give what is left of some kinds to the only parameters of these types: as many as there are, in order.
+
+        Args:
+            many: to the only list, which takes all of it, or all of its own kind.
+        """
+        typed = [slot for slot in self.slots if slot.many is many and slot.type in types]
+        for needed in (True, False):
+            slots = [slot for slot in typed if slot.facts.needed is needed]
+            rows = [row for row in self._left(kinds) if any(slot.takes(row[0]) is not None for slot in slots)]
+            if many and len(slots) == 1:
+                own = [row for row in rows if slots[0].by_kind(row[0])] or [r for r in rows if r[0].kind != "path"]
+                rows = [list(chain.from_iterable(own))] if own else []
+            if len(rows) == len(slots) and (needed or len(slots) == 1):
+                for slot, row in zip(slots, rows, strict=True):
+                    values = [slot.takes(one) for one in row]
+                    if None not in values and (needed or row[0].measure in ("", "money")):
+                        self._take(slot, values, (one.place for one in row))
+
+    def _offers(self) -> Iterator[_Offer]:
+        """Yield what names its parameter by a word beside it, its unit, its kind, its role, or by what it is."""
+        given = list(chain.from_iterable(self.rows))
+        quoted = blanked(self.text, [g.place for g in given if g.kind in ("text", "path", "url", "email", "date")])
+        for slot in self.slots:
+            yield from self._roles(slot, given)
+            found = slot.choices_in(quoted)
+            if len(found) == 1 or (found and slot.many):
+                yield _CERTAIN, tuple(found.values()), slot, [*found]
+            if slot.type == "boolean":
+                yield from self._flags(slot)
+            for row in self.rows if not slot.many else ():
+                beside = blanked(self.text, [g.place for g in given if g is not row[0]])
+                score = slot.by_words(beside, row[0].place) + slot.by_kind(row[0])
+                values = [slot.takes(one) for one in row]
+                if score and None not in values:
+                    yield score, tuple(one.place for one in row), slot, values
+
+    def _roles(self, slot: _Slot, given: Sequence[Given]) -> Iterator[_Offer]:
+        """Yield what something is changed from and into, and what it is counted in: "100 USD to EUR"."""
+        role = next((role for role in ("unit", "to", "from") if slot.is_a(role)), "")
+        if not role or slot.type not in ("string", "choice"):
             return
+        said: list[tuple[str, tuple[Span, ...]]] = []
+        ways = {"from": rules().commands.value_from, "to": rules().commands.value_to}
+        for match in ways[role].finditer(self.text) if role in ways else ():
+            place = match.span("value" if match["value"] else "ko")
+            if not overlaps(place, [*self.used, *(one.place for one in given)]):
+                said.append((self.text[slice(*place)], (place,)))
+        said += [(one.unit, ()) for one in given if one.unit and role != "to"]
+        for found, used in said[:1]:
+            unit = unit_named(found)
+            value = unit.name if unit and unit.kind == "money" else found
+            named = [*slot.choices_in(f"{found} {value}")] if slot.facts.choices else [value]
+            if len(named) == 1:
+                yield _CERTAIN + 1, used, slot, [*named]
+
+    def _flags(self, slot: _Slot) -> Iterator[_Offer]:
+        """Yield true or false where a text says the name of a flag, or what describes it: as it is said, or denied."""
+        for said in (slot.name, *re.split(r"[,;()]", slot.facts.description)):
+            words = [word for word in name_words(said) if lexicon().plain(word)]
+            found = [[m.span() for m in _WORD.finditer(self.text) if _means(lexicon().bare(m[0]), [w])] for w in words]
+            if words and all(found):
+                places = tuple(first for first, *_ in found)
+                before, after = self.text[: min(places)[0]], self.text[max(places)[1] :]
+                yield 1, places, slot, [not rules().denied(before, after)]
+                return
+
+    def take_words(self) -> None:
+        """Give the only text that is still needed the only words that say nothing else; a name goes before others."""
+        slots = [slot for slot in self.slots if slot.type == "string" and slot.facts.needed and not slot.many]
+        slots = [slot for slot in slots if not any(map(slot.is_a, (*_SPECIAL, "path")))]
+        runs = self._runs()
+        runs = [run for run in runs if self.clause[run[0]].isupper() and self.clause[: run[0]].strip()] or runs
+        said = {self.text[slice(*run)] for run in runs}
+        if len(slots) == 1 and len(said) == 1:
+            self._take(slots[0], [*said], runs)
+
+    def _runs(self) -> list[Span]:
+        """Return the words, one beside the other, that say nothing of what is called and that nothing took."""
+        runs: list[Span] = []
+        asks, told = rules().commands.request, rules().commands.told
+        for match in _WORD.finditer(self.text):
+            start, word = match.start(), match[0].removesuffix("'s")
+            plain = lexicon().plain(word)
+            silent = not plain or lexicon().is_verb(plain) or asks.search(word) or told.fullmatch(plain)
+            if silent or overlaps(match.span(), [*self.used, *self._known]) or self.clause[:start][-1:].isalnum():
+                continue
+            end, gap = start + len(plain), self.text[runs[-1][1] : start] if runs else "."
+            if gap.strip() in ("", "&") and self.text[runs[-1][0]].isupper() == word[0].isupper():
+                runs[-1] = (runs[-1][0], end)
+            elif not rules().commands.known_thing.search(self.text[:start]):
+                runs.append((start, end))
+        return runs
+
+    @cached_property
+    def _known(self) -> list[Span]:
+        """The words of the clause that say what the call does anyway."""
+        own, known = lexicon().vocabulary(self.facts), list[Span]()
+        for match in WHOLE_WORD.finditer(self.clause):
+            word = lexicon().plain(re.sub("[ -]", "", match[0]))
+            if lexicon().found(word, own) or (self.facts.own and lexicon().is_verb(match[0])):
+                known.append(match.span())
+        return known
+
+    def calls(self) -> list[Call]:
+        left = [one for row in self._left(_AMOUNTS) for one in row]
+        unplaced = [g.place for g in left if g.kind == "percent" or g.measure or not self.facts.parameters]
+        said = tuple(dict.fromkeys(self.clause[slice(*place)].strip() for place in unplaced))
+        modifiers = [match.span() for match in rules().commands.modifiers.finditer(self.clause)]
+        not_read = unread(self.clause, [*self.named, *self.used, *unplaced, *self._known, *modifiers])
+        call = Call(self.facts, {}, self.clause.strip(), 0, len(self.clause), tuple(self.used), said, not_read)
+        values = ({**self.values, **one} for one in self.several or [{}])
+        return [replace(call, parameters=in_declared_order(given, self.facts)) for given in values]
 
 
-# What is left ---------------------------------------------------------------------------------------------------------
-
-
-def _take_lists(filling: _Filling) -> None:
-    """Give the only list that is free all that it can hold and nothing else took: of its own kind, if it names one."""
-    lists = filling.free(frozenset({"array"}))
-    for name, parameter in lists.items() if len(lists) == 1 else ():
-        item = replace(parameter, type="number" if parameter.items in _NUMBERS else "string")
-        kinds = frozenset({"number"} if item.type == "number" else {"text", "email", "url", "code", "path"})
-        own = {g.kind for g in filling.left(kinds) if _by_kind(name, item, g)} or kinds - {"path"}
-        if found := filling.left(frozenset(own)):
-            filling.take(name, [g.value for g in found], *(g.place for g in found))
-
-
-def _several(filling: _Filling, rest: Sequence[Given]) -> list[dict[str, Json]]:
-    """Return what each of several calls is given by a list of texts or files that one parameter takes."""
-    free = list(filling.free(frozenset({"string", "path"})).items())
-    gaps = [filling.text[one.place[1] : other.place[0]] for one, other in pairwise(rest)]
-    listing = rules().commands.listing
-    listed = all(listing.fullmatch(PARTICLE.sub("", f"0{gap}")[1:] or gap) for gap in gaps)
-    if not (len(free) == 1 and gaps and listed and all(_fitted(g, *free[0]) is not None for g in rest)):
-        return []
-    filling.used += [g.place for g in rest]
-    return [{free[0][0]: g.value} for g in rest]
-
-
-def _take_words(filling: _Filling, clause: str) -> None:
-    """Give the only text that is still needed the only words that say nothing else; a name goes before others."""
-    kinds, runs = rules().kinds, _runs(filling, clause)
-    special = frozenset().union(*(kinds[kind] for kind in (*_SPECIAL, "path")))
-    free = [n for n, p in filling.free(frozenset({"string"})).items() if p.needed]
-    free = [n for n in free if not of_kind(name_words(n), special)]
-    runs = [run for run in runs if clause[run[0]].isupper() and clause[: run[0]].strip()] or runs
-    said = {filling.text[slice(*run)] for run in runs}
-    if len(free) == 1 and len(said) == 1:
-        filling.take(free[0], said.pop(), *runs)
-
-
-def _runs(filling: _Filling, clause: str) -> list[Span]:
-    """Return the words, one beside the other, that say nothing of what is called and nothing that was taken."""
-    known, commands, text = lexicon(), rules().commands, filling.text
-    said = known.vocabulary(filling.facts)
-    runs: list[Span] = []
-    for match in _WORD.finditer(text):
-        word = re.sub(r"['’]s$", "", match.group())
-        plain, before = known.plain(word), clause[: match.start()]
-        asks = commands.request.search(word) or any(map(commands.told.fullmatch, (word, plain)))
-        means = not plain or known.found(plain, said) or known.is_verb(plain)
-        if overlaps(match.span(), filling.used) or means or asks or before[-1:].isalnum():
-            continue
-        end = match.start() + len(plain)
-        gap = text[runs[-1][1] : match.start()] if runs else "."
-        if gap.strip() in ("", "&") and text[runs[-1][0]].isupper() == word[0].isupper():
-            runs.append((runs.pop()[0], end))
-        elif not rules().commands.known_thing.search(text[: match.start()]):
-            runs.append((match.start(), end))
-    return runs
+def _written(pair: re.Match[str], facts: CommandFacts) -> Json:
+    """Return the value of `name=value` as the type that is due; what doesn't read as such stays as written."""
+    name, value = pair["name"], pair["value"]
+    if name not in facts.parameters:
+        known = ", ".join(facts.parameters) or "none"
+        raise PlanError(Message('The command {} has no parameter "{}"; it has {}.', facts.name, name, known))
+    if len(value) >= 2 and value[0] == value[-1] and value[0] in "\"'":
+        return value[1:-1]
+    value = PARTICLE.sub("", value.rstrip(",;!?")) or value
+    try:
+        read: Json = json.loads(value.lower())
+    except (ValueError, RecursionError):
+        return value
+    return read if type(read) in _READ_AS.get(facts.parameters[name].type, ()) else value

@@ -9,10 +9,12 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hitl_tui.config.declared_commands import CommandDeclaration
+from hitl_tui.core.interrupts.schema_fields import choices, fields_schema, resolved
 from hitl_tui.core.json_types import Json, JsonSchema
 from hitl_tui.core.plan import AgentFacts
 
 COMMANDS = "command_team"
+_TYPES = ("string", "integer", "number", "boolean", "array", "date", "path")
 BUILT_IN = frozenset({"search_team", "analysis_team", "document_team", COMMANDS})
 
 
@@ -85,23 +87,22 @@ def command_facts(declarations: Mapping[str, CommandDeclaration]) -> dict[str, C
 
 def team_facts(agents: Mapping[str, AgentFacts]) -> dict[str, CommandFacts]:
     """Return the facts of the enabled teams that people brought, but those whose input takes a guide."""
-    found = {}
-    for name, agent in agents.items():
-        if name not in BUILT_IN and agent.enabled and agent.guide is None:
-            schema = agent.schema()
-            required = frozenset(schema.get("required", ()))
-            found[name] = CommandFacts(
-                name=name,
-                description=str(agent.description),
-                parameters={
-                    str(key): _schema_parameter(part, key in required)
-                    for key, part in schema.get("properties", {}).items()
-                },
-                agent=name,
-                reads_results=agent.reads_results,
-                words=not schema,
-            )
-    return found
+    brought = {name: a for name, a in agents.items() if name not in BUILT_IN and a.enabled and a.guide is None}
+    return {name: _facts_of(agent, agent.schema()) for name, agent in brought.items()}
+
+
+def _facts_of(agent: AgentFacts, schema: JsonSchema) -> CommandFacts:
+    fields: Mapping[str, Any] = fields_schema(schema)
+    return CommandFacts(
+        name=agent.name,
+        description=str(agent.description),
+        parameters={
+            name: _parameter(part, schema, name in fields["required"]) for name, part in fields["properties"].items()
+        },
+        agent=agent.name,
+        reads_results=agent.reads_results,
+        words=not schema,
+    )
 
 
 _RUNNERS = frozenset(
@@ -116,18 +117,12 @@ def _programs(run: Sequence[str]) -> tuple[str, ...]:
     return tuple(islice((word for word in words if word not in _RUNNERS), 1))
 
 
-def _schema_parameter(part: JsonSchema, required: bool) -> ParameterFacts:
-    members = [part, *(m for key in ("anyOf", "oneOf", "allOf") for m in part.get(key, ()) if isinstance(m, Mapping))]
-    kinds = [kind for member in members for kind in _listed(member.get("type"))]
-    formats = " ".join(str(member.get("format", "")) for member in members)
-    choices = [c for member in members for c in (*_listed(member.get("enum")), *_listed(member.get("const")))]
-    kind = next((k for k in kinds if k in ("number", "integer", "boolean", "array", "string")), "any")
-    kind = "choice" if choices else next((k for k in ("date", "path") if k in formats), kind)
-    items = next((m["items"] for m in members if isinstance(m.get("items"), Mapping)), None)
-    inner = _schema_parameter(items, False) if items else ParameterFacts("")
-    said = tuple(str(c) for c in choices if c is not None) or inner.choices
-    return ParameterFacts(kind, part.get("default"), said, str(part.get("description", "")), required, inner.type)
-
-
-def _listed(value: Any) -> Sequence[Any]:
-    return value if isinstance(value, list | tuple) else () if value is None else (value,)
+def _parameter(schema: Any, whole: JsonSchema, required: bool) -> ParameterFacts:
+    """Return a parameter as its schema describes it; one of several types is of `any`."""
+    part: dict[str, Any] = resolved(schema, whole)
+    items = _parameter(part["items"], whole, False) if "items" in part else ParameterFacts("")
+    listed = tuple(str(choice) for choice in choices(part) or () if choice is not None)
+    kind = part["format"] if part.get("format") in ("date", "path") else part.get("type")
+    kind = "choice" if listed else kind if kind in _TYPES else "any"
+    description = str(part.get("description", ""))
+    return ParameterFacts(kind, part.get("default"), listed or items.choices, description, required, items.type)

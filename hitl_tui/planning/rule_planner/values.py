@@ -103,6 +103,10 @@ def _all_given(text: str, written: Expressions) -> Iterator[Given]:
     for match in written.number.finditer(text):
         bare = Fraction(match.group().replace(",", ""))
         yield Given("number", _plain(bare), match.span(), stop=match.end())
+    for match in rules().commands.paths.finditer(text):
+        yield from (
+            Given("path", said.rstrip("."), match.span(name)) for name, said in match.groupdict().items() if said
+        )
 
 
 def _amount(amount: Amount, text: str, written: Expressions) -> Given:
