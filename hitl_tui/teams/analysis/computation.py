@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from hitl_tui.core.plan import Concern
@@ -96,7 +97,7 @@ class _Question:
     """A question with its figures."""
 
     def __init__(self, text: str, language: str) -> None:
-        self.text, self.language = text, language
+        self.text, self.language, self._say = text, language, partial(say, language)
         self.figures = [amount for amount in parse_amounts(text) if not _WORDS.article.match(amount.text)]
         self.direction = direction_of(text)
         apart, self.stated = _WORDS.apart.search(text), rules.stated_in(text, self.figures)
@@ -112,9 +113,6 @@ class _Question:
         asks = _WORDS.may.search(text) or apart or (self.direction and _WORDS.how_much.search(text))
         of_limit = _WORDS.limit.search(text) and not _WORDS.open.search(text)
         self.compares = bool(asks or of_limit) and not _asks_which(text)
-
-    def _say(self, korean: str, english: str) -> str:
-        return say(self.language, korean, english)
 
     def _change(self) -> tuple[Amount, Amount] | None:
         """Return what something was before and what it became; or 100 % and what that became."""
@@ -167,41 +165,32 @@ class _Question:
     def _changed(self, before: Amount, after: Amount, limits: Sequence[Limit]) -> Analysis:
         """Return a change, and what it is beside the limit that documents set to it."""
         rated = before.value and (before.kind != "percent" or not before.text)
-        ratio = (after.value / before.value - 1) * 100 if rated else None
+        ratio = (after.value / before.value - 1) * 100 if rated else Fraction(0)
         if before.text:
             steps = _change_steps(before, after, self.language)
         else:  # only its percentage is said
             told, what = _percent(after.value - 100), self._say("말한 변동률", "The change as stated")
             steps = [_step(what, shown_amount(told, self.language), told, self.language)]
-        made = Analysis(self.language, tuple(steps), change_percent="" if ratio is None else str(ratio))
-        way = 0 if ratio is None else 1 if ratio > 0 else -1
-        found = self._limits(("percent", "%"), limits, way) if way else []
-        if len(found) > 1:
-            return replace(made, findings=(Finding(self._several(found)),))
-        if not found or ratio is None:
-            return made
+        made = Analysis(self.language, tuple(steps), change_percent=str(ratio) if rated else "")
+        found = self._limits(("percent", "%"), limits, 1 if ratio > 0 else -1) if ratio else []
+        if len(found) != 1:
+            return replace(made, findings=(Finding(self._several(found)),)) if found else made
         limit, rate = found[0], _percent(abs(ratio))
         kind, whose = self._kind(limit), _WHOSE[bool(limit.source.path)]
         held = self._compared(rate, limit)
         here, there = shown_amount(rate, self.language), shown_amount(limit.amount, self.language)
-        name = self._say("인하율", "Fall") if way < 0 else self._say("인상률", "Rise")
+        name = self._say("인하율", "Fall") if ratio < 0 else self._say("인상률", "Rise")
         said = f"{name} {here}, {self._say(f'{whose[0]} {kind}', f'{kind} {whose[1]}')} {there}: {held.value}"
         more = [held]
         if before.text:
-            allowed, step = self._allowed(before, limit, way)
+            sign, share = ("+", limit.amount.value) if ratio > 0 else ("−", -limit.amount.value)
+            allowed = replace(before, value=before.value * (1 + share / 100), text="")
+            formula = f"{shown_amount(before, self.language)} × (1 {sign} {number(abs(share), 4)} ÷ 100)"
+            step = _step(self._say(f"{kind}에 따른 금액", f"The sum at the {kind}"), formula, allowed, self.language)
             said += self._say(f"; {kind}액 {step.value}", f"; the {kind} allows {step.value}")
-            high, low = sorted((after, allowed), key=lambda amount: -amount.value)
             what = self._say("허용액과의 차이", "Difference to what is allowed")
-            apart = _formula(what, (high, low), "−", self.language)
-            more += [step, *([apart] if apart else [])]
+            more += [step, *_difference(what, after, allowed, self.language)]
         return self._with_limit(made, limit, more, said)
-
-    def _allowed(self, before: Amount, limit: Limit, way: int) -> tuple[Amount, Step]:
-        sign, kind = "+" if way > 0 else "−", self._kind(limit)
-        allowed = replace(before, value=before.value * (1 + way * limit.amount.value / 100), text="")
-        formula = f"{shown_amount(before, self.language)} × (1 {sign} {number(limit.amount.value, 4)} ÷ 100)"
-        what = self._say(f"{kind}에 따른 금액", f"The sum at the {kind}")
-        return allowed, _step(what, formula, allowed, self.language)
 
     def _limits(self, kind: tuple[str, str], limits: Sequence[Limit], way: int = 0) -> list[Limit]:
         """Return the limits that fit: the one that the question states, from a document where one sets it, too."""
@@ -242,14 +231,11 @@ class _Question:
         steps = [self._compared(figure, limit)]
         whose, _ = _WHOSE[bool(limit.source.path)]
         said = self._say(f"{here}: {whose} {kind} {there}과 같습니다", f"{here} equals the {kind} of {there}")
-        if over:
-            high, low = (figure, limit.amount) if over > 0 else (limit.amount, figure)
-            what = self._say(f"{kind}과의 차이", f"Distance from the {kind}")
-            apart = _formula(what, (high, low), "−", self.language)
-            assert apart is not None
+        what = self._say(f"{kind}과의 차이", f"Distance from the {kind}")
+        for apart in _difference(what, figure, limit.amount, self.language):
             steps.append(apart)
-            korean = f"{here}: {whose} {kind} {there}보다 {apart.value} {'많습니다' if over > 0 else '적습니다'}"
-            side = "above" if over > 0 else "below"
+            korean, side = ("많습니다", "above") if over > 0 else ("적습니다", "below")
+            korean = f"{here}: {whose} {kind} {there}보다 {apart.value} {korean}"
             said = self._say(korean, f"{here} is {apart.value} {side} the {kind} of {there}")
         return self._with_limit(Analysis(self.language), limit, steps, said)
 
@@ -302,6 +288,13 @@ def _change_steps(before: Amount, after: Amount, language: str) -> list[Step]:
         return [made] if made else []
     what, ratio = say(language, "변동률", "Change in percent"), _percent((after.value / before.value - 1) * 100)
     return [made, _step(what, f"({new} − {old}) ÷ {old} × 100", ratio, language)]
+
+
+def _difference(what: str, one: Amount, other: Amount, language: str) -> list[Step]:
+    """Return how far two amounts are apart; nothing where they are the same, or of different units."""
+    low, high = sorted((one, other), key=lambda amount: amount.value)
+    made = _formula(what, (high, low), "−", language) if high.value > low.value else None
+    return [made] if made else []
 
 
 def _formula(what: str, amounts: Sequence[Amount], signs: str, language: str) -> Step | None:
