@@ -117,7 +117,7 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec("todo skip", "Skip a step and continue without it", (_ID, _REASON), (_DIGEST,), verbatim=True),
     CommandSpec(
         "todo add",
-        "Add a step for an agent",
+        "Add a step for an agent, or for a declared command",
         (Argument("agent", Takes.AGENT), Argument("text", Takes.TEXT, required=False, many=True)),
         (
             Argument("after", Takes.TODO, required=False, many=True),
