@@ -171,6 +171,8 @@ _BLOCKS = frozenset(
         "term", "row", "screen", "programlisting",
     }
 )  # fmt: skip
+_AS_TYPED = frozenset({"pre", "listing", "screen", "programlisting", "literallayout"})
+"""Whose text stands in lines, as a manual page or code."""
 _CELLS = frozenset({"td", "th", "entry"})
 _ITEMS = frozenset({"li", "item", "listitem"})
 _IN_ITEMS = frozenset({"p", "para", "simpara", "title"})
@@ -189,13 +191,15 @@ class _Page(HTMLParser):
         self._dropped = ""
         self._heading: int | None = None
         self._item = False
+        self._typed: list[str] = []
+        self._typed_from: int | None = None
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:
         """Take `<![…>` for a comment, as browsers do; the parser of some Pythons raises where it has no name."""
         return self.parse_bogus_comment(i, bool(report))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._dropped:
+        if self._dropped or (tag == "br" and self._typed):
             return
         if tag in _CELLS:
             self._words += ["|"] if self._words else []
@@ -204,6 +208,7 @@ class _Page(HTMLParser):
             self._dropped = tag if tag in _DROPPED else ""
             self._item = tag in _ITEMS or (self._item and tag in _IN_ITEMS)
             self._heading = None if self._item else _HEADINGS.get(tag)
+            self._typed_from = self.getpos()[0] if tag in _AS_TYPED and not self._item else None
 
     def handle_endtag(self, tag: str) -> None:
         if tag == self._dropped:
@@ -213,6 +218,13 @@ class _Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         line = self.getpos()[0]
+        if self._typed_from is not None and not self._dropped:
+            first, *more = data.split("\n")
+            behind = line - self._typed_from + 1 - len(self._typed)
+            self._typed += [""] * behind
+            self._typed[-1] += first
+            self._typed += more
+            return
         for offset, part in enumerate(() if self._dropped else data.split("\n")):
             if words := part.split():
                 self._first = self._first if self._words else line + offset
@@ -221,6 +233,12 @@ class _Page(HTMLParser):
 
     def flush(self) -> None:
         """Close what is being collected."""
+        for line, typed in enumerate(self._typed, self._typed_from or 1):
+            if typed.strip():
+                self.build.add(line, typed.rstrip())
+            else:
+                self.build.flush()
+        self._typed, self._typed_from = [], None
         text, self._words = " ".join(self._words), []
         if text and self._heading is not None:
             self.build.heading(self._heading, text, self._first, self._last)

@@ -139,6 +139,20 @@ def test_html_gives_lines_of_the_source_and_drops_scripts_and_styles() -> None:
     assert not any("hidden" in block.text or "color" in block.text for block in blocks)
 
 
+def test_preformatted_text_of_html_keeps_its_lines() -> None:
+    source = (
+        "<p>See:</p>\n<pre>\n<b>NAME</b>\n       mark - leaves\n       a <i>mark</i> or\n       more<br>\n\n"
+        "       -d &lt;days&gt;\n              How long.\n</pre><p>After\nit.</p><ul><li><pre>a\n b</pre></li></ul>"
+    )
+    assert places(blocks_of(source, ".html")) == [
+        (1, 1, "See:"),
+        (3, 6, "NAME\n       mark - leaves\n       a mark or\n       more"),
+        (8, 9, "       -d <days>\n              How long."),
+        (10, 11, "After it."),
+        (11, 12, "a\n b"),
+    ]
+
+
 def test_html_that_never_ends_is_read_as_far_as_it_goes_and_quickly() -> None:
     found = extract_bytes(b"<p>start</p>\n" + b"<!--" * 500_000, ".html")
     assert places(found.blocks) == [(1, 1, "start")]
