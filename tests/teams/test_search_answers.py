@@ -11,7 +11,7 @@ from hitl_tui.extraction.markup import line_blocks
 from hitl_tui.teams.contract import quoted
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.passage_search import Passage, SearchHits
+from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, Passage, SearchHits
 from hitl_tui.teams.search.query_terms import parse_question
 from hitl_tui.teams.search.search_report import NOTHING, make_report
 from hitl_tui.teams.search.tokens import index_tokens, readable
@@ -173,6 +173,35 @@ def test_a_value_stands_with_what_it_is_the_value_of(folder: Path) -> None:
     best = ask(folder, "How many seconds does the traveller portal wait?")[0]
     assert best.text.startswith("Default: `180`")
     assert (best.line, best.end_line) == (16, 18)
+
+
+LICENCE = """# Licence
+
+The *otter* package is licensed under both the Apache License and the MIT licence.
+
+Any contribution that is submitted for inclusion is licensed under both, too, without any additional terms.
+
+---
+
+That protects against patent claims by contributors, and lets it be used within GPLv2 software.
+"""
+
+
+def test_what_answers_is_shown_where_it_stands_before_or_after_what_is_asked(folder: Path) -> None:
+    (folder / "licence.md").write_text(LICENCE)
+    best = ask(folder, "Why is otter licensed under both the Apache License and the MIT licence?")[0]
+    assert best.line == 3 and "patent claims" in best.text
+    best = ask(folder, "What about patent claims by contributors?")[0]
+    assert best.line == 9 and best.before.startswith("The *otter* package is")
+    assert best.whole == best.before + best.text and len(best.whole) <= MAX_PASSAGE_CHARS
+    said = make_report("patent claims", SearchHits((best,), (), 1), {**NOTHING, "searched": 1}).text
+    assert "licence.md:9" in said and "> The *otter* package" in said
+
+
+def test_a_row_of_a_table_is_shown_without_the_rows_before(folder: Path) -> None:
+    (folder / "pets.csv").write_text("name,food\notter,fish\npanda,bamboo\nquokka,leaves\n")
+    best = ask(folder, "the food of the quokka")[0]
+    assert (best.line, best.before, best.text) == (4, "", "name: quokka, food: leaves")
 
 
 def test_words_win_over_code_and_over_questions(folder: Path) -> None:

@@ -207,7 +207,7 @@ async def test_state_stays_small_whatever_the_files_hold(tmp_path: Path) -> None
         (tmp_path / f"{number}.pdf").write_bytes(b"broken")
     result = await search(tmp_path, "otter")
     assert result.data["skipped_count"] == 80 and len(result.data["skipped"]) == 50
-    assert all(len(citation.quote) <= 600 for citation in result.citations)
+    assert all(len(citation.quote) <= 1_050 for citation in result.citations)
     assert len(result.text) < 20_000
 
 

@@ -27,7 +27,7 @@ from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole
 from hitl_tui.teams.search.ranking import Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
-MAX_PASSAGE_CHARS = 600
+MAX_PASSAGE_CHARS = 1_050
 _POSTINGS = 6_000
 _LISTED, _LINES = 40, 12
 _COMPARED = 50
@@ -88,8 +88,9 @@ class Passage:
         line, end_line: counted from 1, inclusive (in a PDF: within the page).
         page: page of a PDF; 0 for other files.
         heading: the headings above it.
-        text: the words, at most `MAX_PASSAGE_CHARS` characters.
+        text: the words, with those before at most `MAX_PASSAGE_CHARS` characters.
         score: higher is better; comparable within one question.
+        before: what stands before the first line, up to it: what answers is often said before or after what is asked.
     """
 
     path: str
@@ -99,6 +100,12 @@ class Passage:
     heading: str
     text: str
     score: float
+    before: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The words with those before."""
+        return self.before + self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +305,7 @@ def _joined(parts: Sequence[tuple[int, int, str]]) -> str:
 
 def _unsaid(asked: Asked, passage: Passage) -> tuple[str, ...]:
     """Return the words that say what is asked and that a passage doesn't have; Korean verbs needn't stand there."""
-    tokens = f" {index_tokens(f'{file_title(passage.path)} {passage.heading} {passage.text}')} "
+    tokens = f" {index_tokens(f'{file_title(passage.path)} {passage.heading} {passage.whole}')} "
     return tuple(
         term.surface
         for term in asked.terms
@@ -501,30 +508,28 @@ def _different(windows: Sequence[Window], limit: int) -> list[Window]:
 
 
 def _quote(asked: Asked, window: Window) -> Passage:
-    """Return the part of a window that says most of what was asked, with what follows it as far as there is room."""
+    """Return a window from the part on that says most of what was asked, and what stands before that."""
     values = [asked.value(text) / math.sqrt(1 + len(text) / 400) for _, _, text in window.parts]
-    said, meant = max(values) or 1.0, max(window.likes)
+    said, meant = max(values) or 1.0, max(max(window.likes), _UNLIKE)
     likes = [*window.likes, *[0.0] * (len(values) - len(window.likes))]
     worth = [
-        (value / said + max(like, 0.0) / max(meant, _UNLIKE)) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
+        (value / said + max(like, 0.0) / meant) * (_ASKS if text.rstrip().endswith(("?", "？")) else 1.0)
         for value, like, (_, _, text) in zip(values, likes, window.parts, strict=True)
     ]
     first = worth.index(max(worth))
-    # What is asked may stand in the item before, and half a list of what must not be touched would mislead.
-    listed = _ITEM.match(window.parts[first][2])
-    room = MAX_PASSAGE_CHARS / (1 if listed and len(window.text) <= MAX_PASSAGE_CHARS else 2)
-    for at in reversed(range(first)):
-        text = window.parts[at][2]
-        room -= len(text)
-        if room < 0 or not (_LEADS.search(text) or (listed and _ITEM.match(text))):
-            break
-        first = at
     last, room = first + 1, MAX_PASSAGE_CHARS - len(window.parts[first][2])
     while last < len(window.parts) and (room := room - len(window.parts[last][2])) > 0:
         last += 1
+    begin, alone = first, PurePosixPath(window.path).suffix.lower() in SUFFIXES  # one row says nothing of another
+    while begin and not alone and (room := room - len(window.parts[begin - 1][2])) > 0:
+        begin -= 1
+    listed = _ITEM.match(window.parts[first][2])
+    while first > begin and (_LEADS.search(lead := window.parts[first - 1][2]) or (listed and _ITEM.match(lead))):
+        first -= 1
     parts = window.parts[first:last]
     words, score = _cut(_joined(parts), asked), round(window.score, 4)
-    return Passage(window.path, parts[0][0], parts[-1][1], window.page, window.heading, words, score)
+    before = _joined(window.parts[begin : first + 1]).removesuffix(parts[0][2])
+    return Passage(window.path, parts[0][0], parts[-1][1], window.page, window.heading, words, score, before)
 
 
 def _cut(text: str, asked: Asked | None = None) -> str:

@@ -15,10 +15,9 @@ from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, quoted, shown_name
 from hitl_tui.teams.search.listing import Listed
 from hitl_tui.teams.search.lists import WHOLE_CHARS
-from hitl_tui.teams.search.passage_search import Passage, SearchHits, tongue
+from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, Passage, SearchHits, tongue
 
 _NAMED, _SHORT = 5, 160
-_ANSWER = 600
 _LISTED, _LINE = 12, 160
 _MOST_QUOTED, _NEARLY = 3, 0.01
 _WRAPPED = 50
@@ -32,7 +31,7 @@ _FENCE = re.compile(r"\s*(?:`{3}|~{3})(\s*\S)?")
 _CODE = re.compile(r"[{}=$]|\(\)|(?<!\S)--?\w")
 _SPAN = re.compile(r"`[^`]*`")
 _FIELDS = re.compile(r"\s*(?:- )?[\w-]+(?::|\s?=)(?: .*)?\n\s*[\w-]+(?::|\s?=)(?: |$)")
-_QUOTE, _FAR = 600, 240
+_FAR = 240
 _ENGLISH = {
     "nearest": "No sure answer was found in the {searched} searched.",
     "nothing": "Nothing found: no passage in the {searched} searched speaks of “{query}”.",
@@ -205,7 +204,9 @@ def make_report(query: str, hits: SearchHits, looked: Looked, asked: str = "") -
     cited = list(zip(hits.passages, citations, strict=True))
     brief = Brief(
         answer=_answer(found, cited),
-        evidence=tuple(Block(_shown(found, passage, passage.heading, _QUOTE), c.label) for passage, c in cited),
+        evidence=tuple(
+            Block(_shown(found, passage, passage.heading, MAX_PASSAGE_CHARS), c.label) for passage, c in cited
+        ),
         absent=tuple(_absent(found)),
         quoted=tuple(citation.label for citation in citations[: _quoted(hits)]),
     )
@@ -324,7 +325,7 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
         heading = passage.heading.rpartition(" > ")[2]
         if listed:
             heading = f"{heading} ({_count(words, hits.items, 'item')})".strip()
-        said.append(_shown(found, passage, heading, WHOLE_CHARS if hits.whole or listed else _ANSWER))
+        said.append(_shown(found, passage, heading, WHOLE_CHARS if hits.whole or listed else MAX_PASSAGE_CHARS))
     return "\n\n".join(said)
 
 
@@ -385,11 +386,11 @@ def _quoted(hits: SearchHits) -> int:
     return max(good, hits.items_at + 1) if hits.items else good
 
 
-def _shown(found: _Found, passage: Passage, heading: str, most: int) -> str:
+def _shown(found: _Found, passage: Passage, heading: str, most: int = MAX_PASSAGE_CHARS) -> str:
     """Return a passage below its place, which says so where others can be read and it is in another language."""
     apart = tongue(passage) not in (found.language, "") and found.language in map(tongue, found.hits.passages)
     place = f"`{_citation(passage).label}` {heading}".rstrip() + (found.words["elsewhere"] if apart else "")
-    return f"{place}\n\n{quoted(_unwrapped(passage.text, passage.path), most)}"
+    return f"{place}\n\n{quoted(_unwrapped(passage.whole, passage.path), most)}"
 
 
 def _count(words: Mapping[str, str], number: int, noun: str) -> str:
