@@ -37,6 +37,7 @@ _TEXTS = (".md", ".rst", ".txt", ".html", ".page", ".py", ".yaml", ".xml", ".ado
 _STRONG, _WEAK = 10.0, 3.0
 """How much the weights of an order and of a confidence are held down, in standard deviations."""
 _STEPS = 600
+_SAME = 1e-6
 Rows = list[tuple[dict[str, float], bool]]
 
 
@@ -170,7 +171,8 @@ def fit_confidence(rows: Sequence[dict[str, float]], good: Sequence[bool], worth
     """Return the weights, and under an empty name the constant, that tell answered questions from others."""
     names = list(rows[0])
     x = np.array([[row[name] for name in names] for row in rows])
-    mean, spread = x.mean(0), x.std(0) + 1e-6
+    mean, spread = x.mean(0), x.std(0)
+    spread[spread < _SAME] = np.inf  # what is the same everywhere tells nothing
     scaled, share = np.c_[(x - mean) / spread, np.ones(len(x))], np.array(worth) / sum(worth)
     held = np.r_[np.full(len(names), _WEAK), 0.0] / len(x)
 
@@ -179,7 +181,8 @@ def fit_confidence(rows: Sequence[dict[str, float]], good: Sequence[bool], worth
 
     found = descend(slope, len(names) + 1)
     weights = found[:-1] / spread
-    return {**dict(zip(names, weights.tolist(), strict=True)), "": float(found[-1] - weights @ mean)}
+    told = {name: weight for name, weight in zip(names, weights.tolist(), strict=True) if weight}
+    return {**told, "": float(found[-1] - weights @ mean)}
 
 
 def descend(slope: Callable[[Any], Any], size: int) -> Any:
@@ -223,6 +226,10 @@ def _weigh(features: dict[str, float], weights: dict[str, float]) -> float:
     return sum(weights[name] * features[name] for name in weights)
 
 
+def _odds(row: dict[str, float], weights: dict[str, float]) -> float:
+    return _weigh({**row, "": 1.0}, weights)
+
+
 def confidence(case: Case, weights: dict[str, float], other: float) -> tuple[dict[str, float], bool, bool]:
     """Return what tells whether the first three answer, and whether the first, and one of the three, does."""
     order = [_weigh(features, weights) for features, _ in case.answers]
@@ -231,8 +238,10 @@ def confidence(case: Case, weights: dict[str, float], other: float) -> tuple[dic
     found = {
         "weight": order[ranked[0]],
         "stands_out": order[ranked[0]] - (sum(order[at] for at in ranked) + (_RANKED - len(ranked)) * other) / _RANKED,
+        "ahead": order[ranked[0]] - (order[ranked[1]] if len(ranked) > 1 else other),
         "words": max(case.said[at] for at in best) / size,
         "answer": max(case.answers[at][0]["answer"] for at in best),
+        "sentence": max(case.answers[at][0]["sentence"] for at in best),
         "share": max(case.answers[at][0]["share"] for at in best),
         "terms": float(case.terms),
         "windows": size,
@@ -264,7 +273,8 @@ def main() -> None:
         ("SENTENCES", fitted.sentences),
         ("ANSWERS", fitted.answers),
         ("UNJUDGED", fitted.unjudged),
-        ("CONFIDENCE", fitted.sure),
+        ("IN_MANY", fitted.sure[True]),
+        ("IN_FEW", fitted.sure[False]),
     ):
         print(name, {key: round(value, 3) for key, value in weights.items()})
     print("USUAL", round(fitted.usual, 1))
@@ -278,7 +288,7 @@ class Fitted:
     sentences: dict[str, float]
     answers: dict[str, float]
     unjudged: dict[str, float]
-    sure: dict[str, float]
+    sure: dict[bool, dict[str, float]]
     usual: float
 
 
@@ -289,10 +299,12 @@ def _fit(known: Sequence[Case]) -> Fitted:
     unjudged = fit_unjudged([features for case in known for features, _ in case.answers[:_JUDGED]])
     other, chance = usual(known, answers), random.Random(0)
     known = [*known, *(part for case in known if not case.large for part in few(case, chance))]
-    told = [confidence(case, answers, other) for case in known]
-    # That a question with an answer was answered with something else is half as bad as an answer where there is none.
-    worth = [1.0 if good or not case.answered else 0.5 for case, (_, _, good) in zip(known, told, strict=True)]
-    sure = fit_confidence([row for row, _, _ in told], [good for _, _, good in told], worth)
+    sure = {}
+    for many in (True, False):
+        some = [(case, *confidence(case, answers, other)) for case in known if (case.windows > ranking.FEW) == many]
+        # A question with an answer that is answered with something else is half as bad as one without that is answered.
+        worth = [1.0 if good or not case.answered else 0.5 for case, _, _, good in some]
+        sure[many] = fit_confidence([row for _, row, _, _ in some], [good for *_, good in some], worth)
     return Fitted(headings, sentences, answers, unjudged, sure, other)
 
 
@@ -311,10 +323,7 @@ def _tell(left_out: str, fitted: Fitted, known: Sequence[Case]) -> None:
             f" {sum(first for first, _ in asked)} first, {sum(three for _, three in asked)} among three"
         )
         for least in (-1.0, -0.5, 0.0, 0.5, 1.0):
-            odds = [
-                (c, _weigh(row, {k: v for k, v in fitted.sure.items() if k}) + fitted.sure[""], good)
-                for c, row, _, good in some
-            ]
+            odds = [(c, _odds(row, fitted.sure[c.windows > ranking.FEW]), good) for c, row, _, good in some]
             print(
                 f"   from {least:4.1f}: {sum(good and o > least for _, o, good in odds):3} right,"
                 f" {sum(c.answered and not good and o > least for c, o, good in odds):3} something else,"

@@ -24,22 +24,21 @@ from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in, word_pattern
 from hitl_tui.teams.search.lists import WHOLE_CHARS, blocks_of, list_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
-from hitl_tui.teams.search.ranking import Asked, Near, Window, file_title, likely, ranked
+from hitl_tui.teams.search.ranking import FEW, Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
 
 MAX_PASSAGE_CHARS = 1_050
 _POSTINGS = 6_000
 _LISTED, _LINES = 40, 12
 _COMPARED = 50
-_FEW = 200  # windows: among fewer, how rare a word is says little
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _CARRIES = 0.39
 """How much a word says at least that has to stand in the only passage there is, or is named: "pay"."""
-_FAR, _NEAR, _SURE, _TOGETHER, _CERTAIN = -2.5, -0.4, 0.5, 1.5, 3.0
+_FAR, _NEAR, _SURE, _TOGETHER, _CERTAIN = -2.5, -0.5, 0.5, 1.5, 3.0
 """From where on, in log-odds that there is an answer, something is called the nearest, is shown, is an answer, and is
 one even where what is asked stands apart or isn't all in the only passage, or a part of it nowhere."""
-_NEAR_IN_FEW, _SURE_IN_FEW = -1.5, -0.2
+_NEAR_IN_FEW, _SURE_IN_FEW = -1.0, -0.2
 """The same where there are few windows: they are read quickly, and few are mistaken for an answer."""
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
@@ -195,7 +194,7 @@ def ask(
     bare = not part and "?" not in question and len(terms) == len(list(units(normalise(question))))
     if bare and any(_has_all(asked, window) for window in best):
         odds = max(odds, _SURE, _SURE_IN_FEW)
-    least, sure = (_NEAR, _SURE) if asked.windows > _FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
+    least, sure = (_NEAR, _SURE) if asked.windows > FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
     if odds < least:
         if named:
             return _elsewhere(db, question, limit, part=part)
@@ -211,7 +210,7 @@ def ask(
     weak = rows or odds < sure or (same and bool(missed or apart)) or (bool(unsaid) and odds < _TOGETHER)
     # Of many rows a few say no total, and no question is answered of a thing whose name stands nowhere.
     lacks = "?" in question and any(_is_name(word, question) for word in missing)
-    if weak and (part or (lacks and same) or (rows and not named and asked.windows > _FEW)):
+    if weak and (part or (lacks and same) or (rows and not named and asked.windows > FEW)):
         return replace(hits, far=tuple(passages[:_MOST_FAR]))
     if has_korean(passages[0].text) != korean:  # found by what it means: there are other words for it
         missing = tuple(t.surface for t in gone if korean and not t.korean and t.surface in missing)
@@ -230,7 +229,7 @@ def asked_of(db: sqlite3.Connection, question: str, named: Sequence[int]) -> tup
     """Return a question, weighed against the documents, and its Korean words that are written nearly like theirs."""
     terms = parse_question(question, lambda word: _sounding(db, word), lambda word: _written(db, word))
     terms, misspelt = _misspelt(db, question, terms)
-    windows = max(_FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
+    windows = max(FEW, int(db.execute("SELECT count(*) FROM windows").fetchone()[0]))
     return Asked(question, terms, _found(db, terms, named), windows), misspelt
 
 

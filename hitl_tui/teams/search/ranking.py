@@ -47,6 +47,28 @@ _FIGURE = re.compile(
     re.IGNORECASE,
 )
 """What asks for a figure or a date."""
+_TIME, _TIMES = (
+    re.compile(
+        r"how (?:long|often|soon)|how many (?:second|minute|hour|day|week|month|year)s|until when|deadline"
+        r"|며칠|몇 ?(?:초|분|시간|일|주|달|개월|년)|기한|기간|얼마나 (?:오래|걸|자주)|얼마 동안|언제까지",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\d[\d.,]*\s?-?(?:(?:second|minute|hour|day|week|month|year)|(?:sec|min|ms|[smhd])\b|초|분|시간|일|주|개월|달|년)"
+        r"|\b(?:one|two|three|four|five|six|seven|ten|thirty|a|an|each|every|per) (?:second|minute|hour|day|week|month)"
+        r"|\b(?:a|each|every|per) year|하루|이틀|사흘|일주일|한 ?달|반년|매[일주월년]",
+        re.IGNORECASE,
+    ),
+)
+_REASON, _REASONS = (
+    re.compile(r"\bwhy\b|\breasons?\b|what for\b|왜|이유|까닭", re.IGNORECASE),
+    re.compile(
+        r"\b(?:because|since|in order to|so that|reasons?|therefore|due to|otherwise|thus)\b"
+        r"|때문|위해|위하여|므로|이유|따라서|니까|않도록",
+        re.IGNORECASE,
+    ),
+)
+"""What asks for a time or a reason, and how one is said."""
 _CODE = {
     ".py", ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".vue", ".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".go", ".rs",
     ".java", ".kt", ".scala", ".swift", ".rb", ".pl", ".pm", ".php", ".lua", ".r", ".jl", ".sh", ".bash", ".zsh",
@@ -62,61 +84,84 @@ _LONG = 800
 _BEST = 3
 
 HEADINGS: Mapping[str, float] = {
-    "words": 4.078,
-    "share": 5.822,
-    "heading_share": 0.56,
-    "heading": 6.807,
-    "window": 11.387,
+    "words": 3.836,
+    "share": 7.269,
+    "heading_share": 0.279,
+    "heading": 4.439,
+    "window": 12.619,
 }
 SENTENCES: Mapping[str, float] = {
-    "words": 3.26,
-    "share": 4.021,
-    "sentence_share": 1.419,
-    "heading_share": 0.777,
-    "sentence": 8.45,
-    "heading": 5.233,
-    "window": 4.218,
-    "foreign": 0.478,
-    "has_figure": 1.652,
-    "figure_in_sentence": 0.421,
-    "length": -0.547,
-    "code": -1.511,
-    "test": -1.28,
-    "changes": -1.008,
+    "words": 3.273,
+    "share": 5.644,
+    "sentence_share": 0.549,
+    "heading_share": 0.506,
+    "sentence": 8.556,
+    "heading": 3.822,
+    "window": 5.385,
+    "foreign": 0.516,
+    "of_kind": 1.801,
+    "has_figure": 1.618,
+    "figure_in_sentence": 0.977,
+    "length": -0.138,
+    "code": -1.047,
+    "test": -2.592,
+    "changes": -0.728,
 }
 ANSWERS: Mapping[str, float] = {
-    "words": 3.012,
-    "share": 3.49,
-    "sentence_share": 1.0,
-    "heading_share": 0.006,
-    "sentence": 7.078,
-    "heading": 4.475,
-    "window": 2.568,
-    "foreign": 0.868,
-    "has_figure": 1.797,
-    "figure_in_sentence": 0.292,
-    "length": -0.555,
-    "code": -1.497,
-    "test": -1.51,
-    "changes": -1.054,
-    "answer": 39.03,
+    "words": 3.311,
+    "share": 4.667,
+    "sentence_share": 0.125,
+    "heading_share": -0.242,
+    "sentence": 7.181,
+    "heading": 3.221,
+    "window": 4.232,
+    "foreign": 0.897,
+    "of_kind": 1.633,
+    "has_figure": 1.788,
+    "figure_in_sentence": 1.019,
+    "length": -0.082,
+    "code": -1.127,
+    "test": -2.974,
+    "changes": -0.845,
+    "answer": 37.421,
 }
-UNJUDGED: Mapping[str, float] = {"": 0.808, "sentence": 0.061, "heading": 0.052, "window": 0.045}
-CONFIDENCE: Mapping[str, float] = {
-    "weight": 0.148,
-    "stands_out": 0.35,
-    "words": 0.289,
-    "answer": 25.817,
-    "share": 0.918,
-    "terms": 0.039,
-    "windows": 0.15,
-    "absent": -0.972,
-    "foreign": 1.623,
+UNJUDGED: Mapping[str, float] = {
+    "": 0.809,
+    "sentence": 0.079,
+    "heading": 0.043,
+    "window": 0.029,
 }
-EVEN = -32.12
-USUAL = 38.0
-"""What each part of a window weighs, and of what tells whether the three best answer; the log-odds where nothing does;
-and the weight of a window that doesn't answer."""
+IN_MANY: Mapping[str, float] = {
+    "weight": 0.062,
+    "stands_out": 0.348,
+    "ahead": 0.097,
+    "words": 0.055,
+    "answer": 30.091,
+    "sentence": 1.154,
+    "share": 1.374,
+    "terms": 0.123,
+    "windows": 0.06,
+    "absent": -1.141,
+    "foreign": 1.582,
+    "": -32.741,
+}
+IN_FEW: Mapping[str, float] = {
+    "weight": 0.206,
+    "stands_out": 0.146,
+    "ahead": 0.083,
+    "words": 0.15,
+    "answer": 22.348,
+    "sentence": -1.128,
+    "share": 1.506,
+    "terms": 0.002,
+    "absent": -0.818,
+    "foreign": 1.199,
+    "": -29.632,
+}
+FEW = 200
+USUAL = 37.6
+"""What each part of a window weighs; and what tells whether the three best answer, among many windows and among few,
+with the log-odds where nothing does; how many are few; and the weight of a window that doesn't answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +346,7 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
     texts = [text[:_SENTENCE_CHARS] for window in windows for _, _, text in window.parts[:_MOST_SENTENCES]]
     every = iter(likenesses(asked.text, texts))
     figure = _FIGURE.search(asked.text) is not None
+    kinds = [says for asks, says in ((_TIME, _TIMES), (_REASON, _REASONS)) if asks.search(asked.text)]
     made = []
     for window in windows:
         parts = [text for _, _, text in window.parts[:_MOST_SENTENCES]]
@@ -310,6 +356,7 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
             **window.features,
             "sentence_share": max(asked.share(f" {index_tokens(text)} ") for text in parts),
             "sentence": max(likes),
+            "of_kind": any(says.search(window.text) for says in kinds),
             "has_figure": figure and any(map(_has_digit, parts)),
             "figure_in_sentence": figure and _has_digit(parts[likes.index(max(likes))]),
             "foreign": has_korean(asked.text) != has_korean(window.text),
@@ -359,8 +406,10 @@ def confidence(asked: Asked, windows: Sequence[Window]) -> dict[str, float]:
     return {
         "weight": weights[0],
         "stands_out": weights[0] - sum(weights) / len(weights),
+        "ahead": weights[0] - weights[1],
         "words": max(window.said for window in windows[:_BEST]) / size,
         "answer": max(window.features["answer"] for window in windows[:_BEST]),
+        "sentence": max(window.features["sentence"] for window in windows[:_BEST]),
         "share": max(window.features["share"] for window in windows[:_BEST]),
         "terms": len(asked.terms),
         "windows": size,
@@ -373,7 +422,8 @@ def likely(asked: Asked, windows: Sequence[Window]) -> float:
     """Return how likely it is that the first three of the ranked windows answer, in log-odds."""
     if len(asked.terms) > 1 and all(window.said == 0 for window in windows):  # there are few, in other words
         return _MEANT * max(max(window.likes) for window in windows) + _MEANT_EVEN
-    return sum(CONFIDENCE[name] * value for name, value in confidence(asked, windows).items()) + EVEN
+    weights = IN_MANY if asked.windows > FEW else IN_FEW
+    return weights[""] + sum(weights.get(name, 0.0) * value for name, value in confidence(asked, windows).items())
 
 
 def file_title(path: str) -> str:
