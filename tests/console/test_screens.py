@@ -204,7 +204,7 @@ async def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
         assert "[bold red]cap[/] [@click=app.quit]here[/] ⟨U+202E⟩evil⟨U+200B⟩" in shown
         await c.to_question()
         await c.press("1")
-        await c.until(lambda: c.message.startswith("Answer ready"), "that the session finished")
+        await c.until(lambda: c.message.startswith(("Answer ready", "Nothing found")), "that the session finished")
         await c.send("/todos")
         await c.until(lambda: "completed" in c.message, "the answer of the command")
         for _ in range(4):
