@@ -172,22 +172,16 @@ class Draft:
 
     @contextmanager
     def attempt(self, added: Collection[str]) -> Iterator[None]:
-        """Take back what is changed here, and some steps added before, where it's refused or moves what has begun."""
+        """Take back what is changed here, and some steps added before, where it is refused."""
         after, places, gone = {**self.after}, {**self._places}, {**self.gone}
         try:
             yield
-            self._check_fixed(after)
         except BadInput:
             self.after, self._places, self.gone = after, places, gone
             self.release(added)
             for key in added:
                 del self.after[key], self.new[key], self.todos[key]
             raise
-
-    def _check_fixed(self, before: Mapping[str, tuple[str, ...]]) -> None:
-        for key, todo in self.todos.items():
-            if before.get(key) != self.after.get(key) and (why := todo.why_fixed):
-                raise BadInput(why)
 
     # What is in it ----------------------------------------------------------------------------------------------------
 
@@ -230,34 +224,46 @@ class Draft:
     def before(self, moved: str, *anchors: str) -> None:
         """Let a step come right before others; refused where it works from what they find, or steps between do."""
         anchors = tuple(one for one in _but(anchors, (moved,)) if moved not in self._before(one))
-        if not anchors:
-            return
-        self._take_out(moved, self._readers)
-        for anchor in anchors if moved in self._readers else ():
-            self.after[moved] = self._sources(moved, anchor)
-        if moved not in self._readers and not self._scene.is_of(self.todos[moved], Need.FIND):
-            self.after[moved] = _but((one for anchor in anchors for one in self.after[anchor]), (moved,))
-        for anchor in anchors:
-            waits = () if {moved, anchor}.isdisjoint(self._readers) else self.after[anchor]
-            self.after[anchor] = (*_but(waits, (moved,)), moved)
-        self._place(moved, "before", anchors[0])
+        # A search comes when it came before, and what works from others has them before it anyway.
+        timed = (moved,) if self._scene.is_of(self.todos[moved], Need.FIND) else anchors
+        waits = [one for key in timed for one in self.after[key]] if moved not in self._readers else []
+        if anchors:
+            self._put(moved, _but(waits, (moved,)), anchors)
+            self._places[moved] = "before", anchors[0]
 
     def follow(self, moved: str, *anchors: str) -> None:
         """Let a step come after others, and what only waited for those after it; refused where they work from it."""
         anchors = _but(anchors, (moved,))
-        if {*anchors} <= self._before(moved):
-            return
+        to_come = self.after.keys() & {*anchors}
+        if not {*anchors} <= self._before(moved):
+            others = self.after.keys() - self._readers - {moved}
+            self._put(moved, anchors, [key for key in others if to_come.intersection(self.after[key])])
+            self._places[moved] = "after", anchors[-1]
+
+    def _put(self, moved: str, ahead: Iterable[str], behind: Iterable[str]) -> None:
+        """Let a step come between some and others; what only waits for something waits for it through the step."""
+        reads, ahead, behind = moved in self._readers, tuple(ahead), tuple(behind)
         self._take_out(moved, self._readers)
-        for anchor in anchors:
-            if moved in self.after.get(anchor, ()):
-                self.after[anchor] = self._sources(anchor, moved)
-        ahead = self.after.keys() & {*anchors}
-        for key, after in self.after.items():
-            if key not in self._readers and key != moved:
-                self.after[key] = tuple(dict.fromkeys(moved if d in ahead else d for d in after))
-        kept = self.after[moved] if moved in self._readers else ()
-        self.after[moved] = tuple(dict.fromkeys((*kept, *anchors)))
-        self._place(moved, "after", anchors[-1])
+        for one in ahead:
+            if moved in self.after.get(one, ()):
+                self._wait(one, self._sources(one, moved))
+        for one in behind if reads else ():
+            self._wait(moved, self._sources(moved, one))
+        kept = self.after[moved] if reads else ()
+        self._wait(moved, (*kept, *ahead))
+        past = self._before(moved)
+        for one in behind:
+            waits = self.after[one] if one in self._readers else _but(self.after[one], past)
+            self._wait(one, (*_but(waits, (moved,)), moved))
+        if moved in past:
+            raise _impossible((*ahead, *behind)[0], moved)
+
+    def _wait(self, key: str, after: Iterable[str]) -> None:
+        """Let a step wait for others; refused where it has begun."""
+        after = tuple(dict.fromkeys(after))
+        if after != self.after[key] and (why := self.todos[key].why_fixed):
+            raise BadInput(why)
+        self.after[key] = after
 
     def first(self, moved: str) -> None:
         """Let all others come after a step, but those that it works from; refused where that leaves none."""
@@ -280,13 +286,13 @@ class Draft:
         self.after |= {k: () for k in self.after if k not in self._readers and not self.todos[k].why_fixed}
 
     def _before(self, key: str) -> set[str]:
-        return ancestors((key,), self.after) - {key}
+        return ancestors(self.after.get(key, ()), self.after)
 
     def _take_out(self, moved: str, kept: Collection[str] = ()) -> None:
         """Let all but some that wait for a step wait for what that waits for."""
         for key, after in self.after.items():
             if moved in after and key not in kept:
-                self.after[key] = inherited(after, moved, self.after[moved])
+                self._wait(key, inherited(after, moved, self.after[moved]))
 
     def _sources(self, reader: str, without: str) -> tuple[str, ...]:
         """Return what a step works from where it doesn't from another, nor from what rests on that: what that does."""
@@ -295,11 +301,6 @@ class Draft:
         if self.after[reader] and not kept:
             raise _impossible(reader, without)
         return kept
-
-    def _place(self, moved: str, where: str, anchor: str) -> None:
-        if any(moved in self._before(key) for key in self.after[moved]):
-            raise _impossible(anchor, moved)
-        self._places[moved] = where, anchor
 
     # The comparison ---------------------------------------------------------------------------------------------------
 
