@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import PurePosixPath
 from typing import Final
@@ -16,7 +16,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name
-from hitl_tui.core.plan import Concern, ExecutionStep
+from hitl_tui.core.plan import Concern
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
@@ -24,9 +24,9 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
-from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
-from hitl_tui.planning.rule_planner.draft import IDLE, Scene
-from hitl_tui.planning.rule_planner.plan_steps import before_report, look_step, placed, planned, run_step, title_of
+from hitl_tui.planning.rule_planner.calls import deeds_asked, requested
+from hitl_tui.planning.rule_planner.draft import IDLE, Draft, Scene
+from hitl_tui.planning.rule_planner.plan_steps import before_report, grow, look_step, run_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
@@ -44,28 +44,29 @@ _NO_ROWS = Message("{} found no answer in the tables, so a search of the documen
 FOLLOW_UP_OF: Final = "follow_up_of"
 
 
-def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequence[str] = ()) -> Proposed | None:
-    """Return the further steps that a question or a task asks for in a session that has answered one; else None.
+def continued(draft: Draft, text: str, *, alone: bool = False, users: Sequence[str] | None = None) -> str:
+    """Add the steps that a question or a task asks for in a session that has answered one, and return what they do.
+
+    Where it asks for nothing, nothing is added, and the text that is returned is empty.
 
     Args:
         alone: the words go on from nothing.
-        ahead: steps that had better wait for them.
+        users: steps that had better wait for the new ones; see `Draft.add`.
     """
-    last = _last(scene)
-    text = scene.text.strip()
-    rest = rules().follow.lead.sub("", text)
-    if last is None or asked.calls:
-        return None
+    scene, text = draft.scene, text.strip()
+    last, rest = _last(scene), rules().follow.lead.sub("", text)
+    if last is None:
+        return ""
     try:
         reading = read(text)
     except BadInput:
-        return None
+        return ""
     terms = [term for term in terms_of(rest) if term.lower() not in lexicon().chatter]
     few = len([term for term in terms if not (rules().follow.means.match(term) or is_question_word(term))]) <= _FEW
     # What says enough is a question, however it is put.
     wants = "?" in text or reading.needs or deeds_asked(text)
     if few and rest == text and not (wants or alone):
-        return None
+        return ""
     led, facts = rest != text and not rules().follow.turn.match(text), scene.facts_of(last)
     said = (rules().follow.tail.sub("", rest) or rest).strip()
     compute = scene.agent_for(Need.COMPUTE)
@@ -78,30 +79,24 @@ def continued(scene: Scene, asked: Asked, *, alone: bool = False, ahead: Sequenc
     whole, replaced = merged(before, said) if goes_on else (rest, False)
     # What is the same question of something else goes on, however much it says by itself.
     goes_on = goes_on and ((led and replaced and not rest.isascii()) or not _stands_alone(rest, led=led))
-    notes: Sequence[str] = ()
-    if goes_on and facts is not None:
-        given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
-        again = run_step(Call(facts, given, said), scene.language) if isinstance(given, Mapping) else None
-        steps: Sequence[ExecutionStep] = [placed(again, (), scene.step_ids)] if again else []
-    else:
-        text = whole if goes_on else rest
-        made = planned(text, read(text), Asked(()), scene.agents, further=scene.step_ids)
-        steps, notes = made.plan.steps, made.notes
     known = [stem(term) for term in terms_of(before)]
     shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
     near = goes_on or led or shares or refers(text) or (few and rules().follow.auxiliary.match(rest))
     once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
     first = [*dict.fromkeys((*(once if once[1:] else ()), last.id))] if last.status is Status.COMPLETED and near else []
-    after = [replace(step, dependencies=(*first, *step.dependencies)) for step in steps]
-    drawn_on = {one for step in after for one in step.dependencies}
-    changes = [AddStep(step, () if step.id in drawn_on else tuple(ahead)) for step in after]
-    if notes and changes:
-        changes[0] = replace(changes[0], metadata={"remarks": list(notes)})
-    asks_now = cut(scene.text.strip(" \n."), 100)
-    said = Message("Adds steps that answer: {}", asks_now)
+    notes: tuple[str, ...] = ()
+    if goes_on and facts is not None:
+        given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
+        if not isinstance(given, Mapping):
+            return ""
+        draft.add(run_step(Call(facts, given, said), scene.language), first, users=users)
+    else:
+        notes = grow(draft, whole if goes_on else rest, after=first, users=users)
+    asks_now = cut(text.strip(" \n."), 100)
+    added = Message("Adds steps that answer: {}", asks_now)
     if first or goes_on:
-        said = Message("Adds steps that go on from {}: {}", step_name(last.id), asks_now)
-    return Proposed(joined([said, *notes], ". "), tuple(changes)) if steps else None
+        added = Message("Adds steps that go on from {}: {}", step_name(last.id), asks_now)
+    return joined([added, *notes], ". ")
 
 
 def _is_foreign(terms: Sequence[str], before: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject, ProposedChange, TodoMetadata
@@ -16,7 +17,6 @@ from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.proposals import AddStep, PlanChange, inherited
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.edits import Named
-from hitl_tui.planning.rule_planner.plan_steps import placed
 from hitl_tui.planning.rule_planner.query_reader import shown
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 
@@ -149,7 +149,7 @@ class Draft:
     """
 
     def __init__(self, scene: Scene) -> None:
-        self._scene = scene
+        self.scene = scene
         self.todos = {todo.id: todo for todo in scene.todos}
         self.after = {t.id: t.dependencies for t in scene.todos if t.status in (*MAY_BEGIN, Status.IN_PROGRESS)}
         self.new: dict[str, AddStep] = {}
@@ -185,27 +185,42 @@ class Draft:
 
     # What is in it ----------------------------------------------------------------------------------------------------
 
-    def add(self, step: ExecutionStep, sources: Iterable[str], metadata: TodoMetadata) -> str:
-        """Add a step that waits for others, let those wait for it that had better do so, and return its id."""
-        scene, kept = self._scene, [one for one in sources if one not in self.gone]
-        step = placed(step, kept, [*scene.step_ids, *self.new])
-        todo = SupervisorTodo(
-            step.id, step.name, agent_name=scene.agents[step.agent].team, arguments=step.input_mapping
-        )
-        facts = scene.facts_of(todo)
-        does = facts is not None and lexicon().deeds(facts) - lexicon().looking
-        checks = [one for one in scene.last_checks if one not in self.gone] if does else []
-        for user in dict.fromkeys((*scene.users(scene.kind_of(todo), step.dependencies, self.gone), *checks)):
-            self.after[user] = (*self.after[user], step.id)
-        self.new[step.id], self.todos[step.id] = AddStep(step, metadata=metadata), todo
-        self.after[step.id] = step.dependencies
-        self._readers |= {step.id} if scene.reads(todo) else set()
-        return step.id
+    def add(
+        self,
+        step: ExecutionStep,
+        sources: Iterable[str],
+        metadata: TodoMetadata | None = None,
+        users: Iterable[str] | None = None,
+    ) -> str:
+        """Add a step that waits for others, let those wait for it that had better do so, and return its id.
+
+        Args:
+            users: the steps that use what it finds; those of the plan that can, unless given.
+        """
+        scene, kept = self.scene, dict.fromkeys(one for one in sources if one not in self.gone)
+        name, taken = step.agent.removesuffix("_team"), {*scene.step_ids, *self.new}
+        key = next(key for number in count(1) if (key := f"{name}_{number}") not in taken)
+        step = replace(step, id=key, dependencies=tuple(kept))
+        todo = SupervisorTodo(key, step.name, agent_name=scene.agents[step.agent].team, arguments=step.input_mapping)
+        if users is None:
+            facts = scene.facts_of(todo)
+            does = facts is not None and lexicon().deeds(facts) - lexicon().looking
+            checks = _but(scene.last_checks, self.gone) if does else ()
+            users = dict.fromkeys((*scene.users(scene.kind_of(todo), kept, self.gone), *checks))
+        self.new[key], self.todos[key] = AddStep(step, metadata=metadata or {}), todo
+        self.after |= {user: (*self.after[user], key) for user in users} | {key: step.dependencies}
+        self._readers |= {key} if scene.reads(todo) else set()
+        return key
+
+    @property
+    def steps(self) -> list[ExecutionStep]:
+        """The steps that were added."""
+        return [replace(added.step, dependencies=self.after[key]) for key, added in self.new.items()]
 
     def leave(self, todo_id: str, how: Change) -> None:
         """Take a step out; where nothing has begun, what waits for it waits for what that waits for."""
         self.gone[todo_id] = how
-        if self._scene.reviewed:
+        if self.scene.reviewed:
             for waits in (self._was, self.after):
                 waits |= {key: inherited(after, todo_id, waits[todo_id]) for key, after in waits.items()}
         self.after.pop(todo_id, None)
@@ -225,7 +240,7 @@ class Draft:
         """Let a step come right before others; refused where it works from what they find, or steps between do."""
         anchors = tuple(one for one in _but(anchors, (moved,)) if moved not in self._before(one))
         # A search comes when it came before, and what works from others has them before it anyway.
-        timed = (moved,) if self._scene.is_of(self.todos[moved], Need.FIND) else anchors
+        timed = (moved,) if self.scene.is_of(self.todos[moved], Need.FIND) else anchors
         waits = [one for key in timed for one in self.after[key]] if moved not in self._readers else []
         if anchors:
             self._put(moved, _but(waits, (moved,)), anchors)
@@ -309,7 +324,7 @@ class Draft:
 
         What others depend on is skipped, not removed; why is kept of it.
         """
-        plan, feeds, moved = self._scene.todos, dict[str, list[str]](), list[PlanChange]()
+        plan, feeds, moved = self.scene.todos, dict[str, list[str]](), list[PlanChange]()
         for todo in plan:
             now, was = self.after.get(todo.id, ()), self._was[todo.id]
             if todo.id not in self._places and {*was} <= {*now} <= {*was, *self.new}:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.json_types import TodoMetadata
 from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy
@@ -350,14 +349,11 @@ class _Revision:
         self.title = self.title or (report_subject(said.text) if reports else "")
         known = not reports or self._was_answered(self.title) or self._is_done(self.title)
         about = [] if known else [self.title]
-        for text in filter(None, [*questions, *about]):
-            more = continued(replace(self.scene, text=text), Asked(()), alone=text in about)
-            names = dict[str, str]()
-            for change in more.changes if more else ():
-                if isinstance(change, AddStep):
-                    sources = [names.get(one, one) for one in change.step.dependencies]
-                    names[change.step.id] = self._append(change.step, said, sources, change.metadata)
-                    self.about = self.about or text.strip()
+        for question in filter(None, [*questions, *about]):
+            there = len(self.draft.new)
+            if continued(self.draft, question, alone=question in about):
+                said.added += [*self.draft.new][there:]
+                self.about = self.about or question.strip()
 
     def _asks_report(self, text: str) -> bool:
         return score_of(text, Need.WRITE) > 0 or any(e.operation for e in edits_in(text, {}))
@@ -419,10 +415,8 @@ class _Revision:
             raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
         return look_step(need, query, language, title_of(query))
 
-    def _append(
-        self, step: ExecutionStep, said: _Sentence, sources: Sequence[str], metadata: TodoMetadata | None = None
-    ) -> str:
-        said.added.append(self.draft.add(step, sources, metadata or {}))
+    def _append(self, step: ExecutionStep, said: _Sentence, sources: Sequence[str]) -> str:
+        said.added.append(self.draft.add(step, sources))
         return said.added[-1]
 
     # The order --------------------------------------------------------------------------------------------------------
@@ -492,8 +486,9 @@ class _Revision:
             raise self.refusals[0]
         anchors = [i for s in sentences for e in s.edits if e.operation is Operation.BEFORE for i in s.anchors(e)]
         ahead = [t.id for t in scene.todos if t.id in anchors and t.status in MAY_BEGIN]
-        if not scene.reviewed and (more := continued(scene, asked, ahead=ahead)) is not None:
-            return more
+        told = "" if scene.reviewed or asked.calls else continued(self.draft, scene.text, users=ahead)
+        if told:
+            return Proposed(told, tuple(self.draft.changes("")))
         raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
 
     def _told(self, changes: Sequence[PlanChange]) -> list[Message]:

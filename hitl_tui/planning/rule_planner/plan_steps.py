@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, pairwise
+from itertools import pairwise
 
 from hitl_tui.core.errors import PlanError
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
+from hitl_tui.planning.rule_planner.draft import Draft, Scene
 from hitl_tui.planning.rule_planner.query_reader import (
     Reading,
     cut,
@@ -75,9 +76,10 @@ class _Wanted:
 
     query: str
     reading: Reading
+    asked: Asked
     needs: frozenset[Need]
     parts: tuple[Call | Part, ...]
-    file: str
+    file: str = ""
 
     @property
     def calls(self) -> list[Call]:
@@ -93,36 +95,36 @@ _NAMED = 3  # clauses that one remark repeats
 _QUESTION = re.compile(r"(?<=[?？])\s+")
 
 
-def planned(
-    query: str,
-    reading: Reading,
-    asked: Asked,
-    agents: Mapping[str, AgentFacts],
-    *,
-    file: str = "",
-    further: Sequence[str] | None = None,
-    withheld: Sequence[str] = (),
-) -> Planned:
-    """Return intent and plan of a query: whatever isn't understood otherwise is looked for in the documents.
+def planned(scene: Scene, reading: Reading, asked: Asked, *, file: str = "", withheld: Sequence[str] = ()) -> Planned:
+    """Return intent and plan of the query of a session that has no plan yet.
 
     Args:
         file: what a report is to be; empty for a name of its own.
-        further: ids that steps of the session have, in which this is a further question; its steps are named by it.
         withheld: names of what could be called if the folder were trusted.
     """
-    needs = set[Need]()
+    draft, wanted = Draft(scene), _wanted(scene, reading, asked, file)
+    notes = _grow(draft, wanted, withheld=withheld)
+    return Planned(_intent(wanted), _finished(draft.steps, reading.strategy), notes)
+
+
+def grow(draft: Draft, query: str, *, after: Sequence[str], users: Sequence[str] | None) -> tuple[str, ...]:
+    """Add the steps that a further question needs, between others, and return what a person should know."""
+    wanted = _wanted(replace(draft.scene, query=query), read(query), Asked(()))
+    return _grow(draft, wanted, after=after, users=users)
+
+
+def _wanted(scene: Scene, reading: Reading, asked: Asked, file: str = "") -> _Wanted:
+    """Return what a query needs: whatever isn't understood otherwise is looked for in the documents."""
+    needs, parts = set[Need](), list[Call | Part]()
     if asked.calls:
         parts = sorted([*asked.calls, *_beside(reading.text, asked)], key=lambda part: part.start)
         needs = {Need.RUN, *(reading.needs & {Need.WRITE})}
     else:
         said = _questions(reading.text)
-        texts = said if len(said) > 1 else [query]
-        parts = [Part(text, n, _needs(text, agents)) for n, text in enumerate(texts)]
+        texts = said if len(said) > 1 else [scene.query]
+        parts += [Part(text, n, _needs(text, scene.agents)) for n, text in enumerate(texts)]
     needs |= {need for part in parts if isinstance(part, Part) for need in part.needs}
-    wanted = _Wanted(query, reading, frozenset(needs), tuple(parts), file)
-    met, missing = _usable(wanted.needs, agents)
-    plan = _plan(wanted, met, titled=further is not None, taken=further or ())
-    return Planned(_intent(wanted), plan, tuple(_remarks(asked, wanted, missing, withheld)))
+    return _Wanted(scene.query, reading, asked, frozenset(needs), tuple(parts), file)
 
 
 def _questions(text: str) -> list[str]:
@@ -218,42 +220,44 @@ def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts]) -> tuple[s
     return met, missing
 
 
-def placed(step: ExecutionStep, after: Iterable[str], taken: Iterable[str]) -> ExecutionStep:
-    """Return a step that comes after others, by their ids, with an id that none of those taken is: `search_1`."""
-    used, names = {*taken}, (f"{step.agent.removesuffix('_team')}_{number}" for number in count(1))
-    name = next(name for name in names if name not in used)
-    return replace(step, id=name, dependencies=tuple(dict.fromkeys(after)))
-
-
-def _plan(wanted: _Wanted, needs: set[Need], *, titled: bool, taken: Sequence[str]) -> ExecutionPlan:
-    """Return the plan for what is needed, in the order it was said: analyses after their searches, the report last."""
+def _grow(
+    draft: Draft,
+    wanted: _Wanted,
+    *,
+    after: Sequence[str] = (),
+    users: Sequence[str] | None = (),
+    withheld: Sequence[str] = (),
+) -> tuple[str, ...]:
+    """Add the steps for what is needed, in the order it was said: analyses after their searches, the report last."""
     language, strategy = wanted.reading.language, wanted.reading.strategy
-    new, ran, end = dict[str, ExecutionStep](), list[str](), 0
+    met, missing = _usable(wanted.needs, draft.scene.agents)
+    notes = tuple(_remarks(wanted, missing, withheld))
+    added, ran, end = list[str](), list[str](), 0
 
-    def add(step: ExecutionStep, after: Sequence[str]) -> list[str]:
-        one = placed(step, after, [*taken, *new])
-        new[one.id] = one
-        return [one.id]
+    def add(step: ExecutionStep, sources: Sequence[str]) -> list[str]:
+        metadata: TodoMetadata = {"remarks": [*notes]} if notes and not added else {}
+        added.append(draft.add(step, [*after, *sources], metadata, users))
+        return added[-1:]
 
     for part in wanted.parts:
         ordered = rules().says.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
         follows = wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own))
-        last = list(new)[-1:] if follows else []
+        last = added[-1:] if follows else []
         if isinstance(part, Call):
-            if Need.RUN in needs:
-                before = last or ([] if strategy is Strategy.PARALLEL else ran[-1:])
-                ran += add(run_step(part, language), before)
+            if Need.RUN in met:
+                ran += add(run_step(part, language), last or ([] if strategy is Strategy.PARALLEL else ran[-1:]))
             end = part.end
             continue
-        title = title_of(part.text) if titled or len(wanted.parts) > 1 else ""
-        looks = Need.FIND in needs & part.needs
+        titled = draft.scene.todos or len(wanted.parts) > 1
+        title = title_of(part.text) if titled else ""
+        looks = Need.FIND in met & part.needs
         found = add(look_step(Need.FIND, part.text, language, title), last) if looks else []
-        if Need.COMPUTE in needs & part.needs:
+        if Need.COMPUTE in met & part.needs:
             before = ran if wanted.calls and of_commands(part.text) else last
             add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
-    if Need.WRITE in needs:
-        add(write_step(wanted.query, language, wanted.file), list(new))
-    return _finished(list(new.values()), strategy)
+    if Need.WRITE in met:
+        add(write_step(wanted.query, language, wanted.file), [*added])
+    return notes
 
 
 def _finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPlan:
@@ -310,9 +314,9 @@ def run_step(call: Call, language: str) -> ExecutionStep:
 # What nothing was made of -------------------------------------------------------------------------------------------
 
 
-def _remarks(asked: Asked, wanted: _Wanted, missing: Sequence[str], withheld: Sequence[str]) -> list[str]:
+def _remarks(wanted: _Wanted, missing: Sequence[str], withheld: Sequence[str]) -> list[str]:
     """Return what a person should know of a plan, a sentence each."""
-    words, text = rules().sentences[wanted.reading.language], wanted.reading.text
+    asked, words, text = wanted.asked, rules().sentences[wanted.reading.language], wanted.reading.text
     found = [words["disabled"].format(agent=agent) for agent in missing]
     found += left_out(asked, wanted.reading.language)
     said = [clause.text for clause in asked.beside] if asked.calls else [text]

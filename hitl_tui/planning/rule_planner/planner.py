@@ -45,9 +45,9 @@ class RulePlanner:
         file, query = report_file(query)
         reading = read(query)
         reading = replace(reading, text=in_order(reading.text))
-        known = await asyncio.to_thread(self._known, agents)
-        asked = asked_in(reading.text, known, trusted=self.withheld is None)
-        return planned(query, reading, asked, agents, file=file, withheld=self.withheld or ())
+        scene = await asyncio.to_thread(self._scene, query, CurrentPlan(query, (), agents))
+        asked = asked_in(reading.text, scene.commands, trusted=scene.trusted)
+        return planned(scene, reading, asked, file=file, withheld=self.withheld or ())
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
