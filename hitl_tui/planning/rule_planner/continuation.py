@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, pairwise
-from pathlib import PurePosixPath
+from dataclasses import dataclass, replace
+from itertools import combinations, islice, pairwise
 from typing import Final
 
 from hitl_tui.core.errors import BadInput
@@ -231,25 +230,30 @@ class Part:
     """Words of a text that name or give something, side by side.
 
     Args:
-        place: where they stand, without their particle.
+        text: the words, without their particle.
+        place: where they stand.
         kind: of what is given; what is of one kind can stand for another.
-        by: the English preposition before them, and where that begins.
+        by: the English preposition before them.
+        begins: where that begins.
         particle: the Korean one after them.
         asked: they are what the question asks for: "which port".
         topic: the sentence is about them, by the particle.
         size: how many they are.
         first: none of those beside them stands before them.
+        whole: nothing else stands beside them.
     """
 
-    place: Span
     text: str
+    place: Span
     kind: str = ""
-    by: tuple[str, int] = ("", 0)
+    by: str = ""
+    begins: int = 0
     particle: str = ""
     asked: bool = False
     topic: bool = False
     size: int = 1
     first: bool = True
+    whole: bool = True
 
     def likeness(self, other: Part, meaning: float, least: float) -> float:
         """Return how surely other words, so alike in what they mean, stand for these: 0 for not at all.
@@ -265,7 +269,7 @@ class Part:
         if not told and meaning < least:
             return 0.0
         score = meaning + told + 0.25 * self.topic + 0.2 * says(self.text) + 0.1 * self.first + 0.1 * (self.size > 1)
-        score += 0.3 * (self.by[0] == other.by[0] != "") + 0.1 * bool(self.by[0])
+        score += 0.3 * (self.by == other.by != "") + 0.1 * bool(self.by)
         score += 0.2 * (self.text[0].isupper() and other.text[0].isupper())
         score -= 0.25 * (self.asked and not other.asked) + 0.5 * (self.size > 1 and self.kind != "" == other.kind)
         return score - ((self.kind == "which") != (other.kind == "which"))
@@ -297,42 +301,42 @@ def merged(before: str, said: str, *, anew: bool = True) -> tuple[str, bool]:
     Returns:
         The question, and whether a place was found; where none was, the last question is followed by what is said.
     """
-    if rules().follow.case.fullmatch(said):
-        if whole := _with_figure(before, said):
-            return whole, True
-        if other := rules().follow.case.search(before):
-            return f"{before[: other.start()]}{said}{before[other.end() :]}", True
-        return (f"{before.rstrip(' ?.!')} {said}", False) if said.isascii() else (f"{said} {before}", True)
-    role = rules().follow.role.match(said)
-    now = rules().follow.ones.sub("", said[role.end() :] if role else said)
-    if not now.strip():
+    follow = rules().follow
+    if follow.case.fullmatch(said):
+        figures = [one.place for one in given_in(said) if one.kind == "number"]
+        if len(figures) != 1 or any(not one.kind for one in named_in(said)):
+            if other := follow.case.search(before):
+                return f"{before[: other.start()]}{said}{before[other.end() :]}", True
+            return (f"{before.rstrip(' ?.!')} {said}", False) if said.isascii() else (f"{said} {before}", True)
+        said = said[slice(*figures[0])]
+    now = follow.ones.sub("", said)
+    start = role.end() if (role := follow.role.match(now)) else 0
+    named, asks_anew = named_in(now), anew and asks(said)
+    if not now[start:].strip():
         return before, False
-    head, gap, last = now.rpartition(" ")
-    bare, named = head + gap + lexicon().bare(last), named_in(now)
-    means = rules().follow.means.search(said) and not said.lower().startswith(("why", "왜"))
-    asks_anew = anew and asks(said)
+    means = follow.means.search(said) and not said.lower().startswith(("why", "왜"))
     if asks_anew and (means or any(one.kind != "which" for one in named)):
         return _asked_anew(before, said)
-    kinds = [one.kind for one in named if one.kind]
-    by, runs = (role["by"] or "").lower() if role else "", _runs(now, named)
-    alone = [one.place for one in runs] == [(0, len(bare))]
-    size = runs[0].size if alone else len(bare.split())
-    part = Part((0, 0), bare, kinds[0] if kinds else "", (by, 0), now[len(bare) :], size=size)
-    whole, found = _replaced(before, part, (_LIKE if anew else 0.0) if alone else _SURE, said)
-    if not found and (by not in ("", "for", "of", "about") or asks_anew):
-        bare = said.strip()
-    return (whole, True) if found else (f"{before.rstrip(' ?.!')} {bare}", False)
+    last = now[start:].rpartition(" ")[2]
+    end = len(now) - len(last) + len(lexicon().bare(last))
+    alone = next((one for one in _spans(now) if one.whole and one.place == (start, end)), None)
+    kind = next((one.kind for one in named if one.kind), "")
+    part = _part(now, (start, end), kind, now[end:])
+    part = replace(part, size=alone.size if alone else len(part.text.split()))
+    whole, found = _replaced(before, part, now, (_LIKE if anew else 0.0) if alone else _SURE)
+    says_all = part.by not in ("", "for", "of", "about") or asks_anew
+    return (whole, True) if found else (f"{before.rstrip(' ?.!')} {said.strip() if says_all else part.text}", False)
 
 
 def _asked_anew(before: str, said: str) -> tuple[str, bool]:
     """Return what is asked now of what the last question names, or the same as that asked of what is named now."""
     whole, left = before, {part.text for part in named_in(before) if part.kind != "which"}
     every = True
-    for one in _runs(said, named_in(said)):
+    for one in (span for span in _spans(said) if span.whole):
         predicate = one.place[1] == len(said) and not said.isascii()
         if predicate or one.kind == "which" or one.text in before or said[: one.place[0]].endswith("그 "):
             continue
-        other, found = _replaced(whole, one, _LIKELY, one.text)
+        other, found = _replaced(whole, one, said, _LIKELY)
         left &= {part.text for part in named_in(other)} - {one.text}
         whole, every = other, every and found
     words = _question_words(said)
@@ -347,17 +351,16 @@ def _question_words(text: str) -> set[str]:
     return korean | {word.casefold() for word in rules().follow.question.findall(text)}
 
 
-def _replaced(before: str, part: Part, least: float, said: str) -> tuple[str, bool]:
+def _replaced(before: str, part: Part, said: str, least: float) -> tuple[str, bool]:
     """Return a question with words in the place of those that they are most like, if there are some that they are like.
 
     Args:
+        part, said: the words, and the text that they stand in.
         least: how like they have to be.
-        said: the words with their preposition.
     """
-    by = part.by[0]
     # With a preposition of its own it stands beside what has no such word itself.
-    adds = part.kind in ("", "place", "when") and by not in ("", "for", "of", "about")
-    held = [one for one in islice(_parts(before), _HELD) if one.text != part.text and (one.by[0] or not adds)]
+    adds = part.kind in ("", "place", "when") and part.by not in ("", "for", "of", "about")
+    held = [one for one in islice(_spans(before), _HELD) if one.text != part.text and (one.by or not adds)]
     likes = likenesses(part.text, [one.text for one in held]) if held else []
     rated = {one: one.likeness(part, like, 0.4 * least) for one, like in zip(held, likes, strict=True)}
     best = [one for one, score in rated.items() if least <= score == max(rated.values())]
@@ -368,8 +371,8 @@ def _replaced(before: str, part: Part, least: float, said: str) -> tuple[str, bo
         bracket = _BRACKET.match(before, end)
         end = bracket.end() if bracket else end
         particle = part.particle if one.particle in _AGREES and part.particle in _AGREES else one.particle
-        own = by not in ("", "for", one.by[0]) and one.by[0] != ""
-        start, now = (one.by[1], said.strip()) if own else (start, part.text)
+        own = part.by not in ("", "for", one.by) and one.by != ""
+        start, now = (one.begins, said[part.begins : part.place[1]]) if own else (start, part.text)
         if part.kind == "number " and part.size == 1:
             now += _unit_of(before, one.place)
         ahead, behind = before[:start], before[end + len(one.particle) :]
@@ -377,22 +380,6 @@ def _replaced(before: str, part: Part, least: float, said: str) -> tuple[str, bo
         now = rest[2] if rest[2] and lead.casefold() == rest[0].casefold() else now  # "the most" stands there already
         before = f"{ahead}{now}{particle}{behind}"
     return before, True
-
-
-def _with_figure(before: str, case: str) -> str:
-    """Return the last question with a case's figure in the place of its own; empty where that says more."""
-    figures = [one for one in given_in(case) if one.kind == "number"]
-    if len(figures) != 1 or any(not one.kind for one in named_in(case)):
-        return ""
-    measures = ("", figures[0].measure)
-    held = [
-        one.place for one in given_in(before) if one.kind == "number" and (not measures[1] or one.measure in measures)
-    ]
-    if not held:
-        return ""
-    start, end = held[-1]
-    unit = "" if figures[0].unit else _unit_of(before, held[-1])
-    return f"{before[:start]}{case[slice(*figures[0].place)]}{unit}{before[end:]}"
 
 
 def _unit_of(text: str, place: Span) -> str:
@@ -407,7 +394,7 @@ def _unit_of(text: str, place: Span) -> str:
 def named_in(text: str) -> list[Part]:
     """Return what a text gives, and the words that name something, one by one."""
     given, brackets = given_in(text), [match.span() for match in _BRACKET.finditer(text)]
-    found = [_part(text, g.place, f"{g.kind} {g.measure}{_suffix(str(g.value))}") for g in given]
+    found = [_part(text, g.place, f"{g.kind} {g.measure}") for g in given]
     for match in WORD.finditer(text):
         word = lexicon().bare(match.group())
         start, end = match.start(), match.start() + len(word)
@@ -430,14 +417,30 @@ def named_in(text: str) -> list[Part]:
 def _part(text: str, place: Span, kind: str, particle: str = "") -> Part:
     before, words = text[: place[0]], rules().follow
     by, asked = words.by.search(before), words.wanted.search(before) or words.wanted_behind.match(text, place[1])
-    said = (by["by"].lower(), by.start()) if by else ("", 0)
-    return Part(place, text[slice(*place)], kind, said, particle, asked is not None)
+    said, begins = (by["by"].lower(), by.start()) if by else ("", place[0])
+    return Part(text[slice(*place)], place, kind, said, begins, particle, asked is not None)
 
 
-def _suffix(name: str) -> str:
-    """Return the suffix of a file's name; a version number has none."""
-    suffix = PurePosixPath(name).suffix
-    return suffix if any(map(str.isalpha, suffix)) else ""
+def _spans(text: str) -> Iterator[Part]:
+    """Yield what a text names: alone, and with what stands beside it."""
+    for group in _groups(text, named_in(text)):
+        for start, end in combinations(range(len(group) + 1), 2):
+            some, whole = group[start:end], (start, end) == (0, len(group))
+            if len(some) > _MOST and not whole:
+                continue
+            kinds = [one.kind for one in some if one.kind]
+            place = (some[0].place[0], some[-1].place[1])
+            yield replace(
+                some[0],
+                text=text[slice(*place)],
+                place=place,
+                kind=kinds[0] if len(kinds) == 1 else "",
+                particle=some[-1].particle,
+                topic=group[-1].particle in _SUBJECT[:2] and (start == 0 or end == len(group)),
+                size=len(some),
+                first=start == 0,
+                whole=whole,
+            )
 
 
 def _groups(text: str, named: Sequence[Part]) -> Iterator[list[Part]]:
@@ -453,25 +456,3 @@ def _groups(text: str, named: Sequence[Part]) -> Iterator[list[Part]]:
         group.append(other)
     if group:
         yield group
-
-
-def _joined(text: str, some: Sequence[Part], topic: str = "", *, first: bool = True) -> Part:
-    """Return words side by side as one."""
-    place, kinds = (some[0].place[0], some[-1].place[1]), [one.kind for one in some if one.kind]
-    kind = kinds[0] if len(kinds) == 1 else ""
-    said, about = text[slice(*place)], topic in _SUBJECT[:2]
-    return Part(place, said, kind, some[0].by, some[-1].particle, some[0].asked, about, len(some), first)
-
-
-def _runs(text: str, named: Sequence[Part]) -> list[Part]:
-    """Return what a text names, with what stands beside it."""
-    return [_joined(text, group) for group in _groups(text, named)]
-
-
-def _parts(text: str) -> Iterator[Part]:
-    """Yield what a text names: alone, and with what stands beside it."""
-    for group in _groups(text, named_in(text)):
-        for start in range(len(group)):
-            for end in range(start + 1, min(start + _MOST, len(group)) + 1):
-                outer = group[-1].particle if start == 0 or end == len(group) else ""
-                yield _joined(text, group[start:end], outer, first=start == 0)
