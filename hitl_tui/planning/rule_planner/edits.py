@@ -68,14 +68,12 @@ class Edit:
         operation: what is wanted; None for nothing. `ASK` is a weak `ADD`.
         level: `first` or `last` of the plan.
         subject: what else is said; empty where that has no content.
-        again: one more of what there is.
     """
 
     operation: Operation | None
     steps: tuple[Named, ...]
     level: str = ""
     subject: str = ""
-    again: bool = False
     place: Span = (0, 0)
 
 
@@ -176,7 +174,7 @@ def _edit(sentence: str, part: Sequence[_Mark], subject: str, commands: Mapping[
     if operation is Operation.KEEP and all(commands.get(step.command, frozenset()) & deed for step in steps):
         operation = Operation.REMOVE  # what isn't to be done is what the step does
     place = (part[0].place[0], part[-1].place[1])
-    return Edit(operation, steps, level, subject, bool(rules().revise.again.search(sentence)), place)
+    return Edit(operation, steps, level, subject, place)
 
 
 def _subject(sentence: str, place: Span, marks: Sequence[Span]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput, PlanError
@@ -40,7 +40,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     wants,
 )
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
-from hitl_tui.planning.rule_planner.values import blanked, given_in, overlaps
+from hitl_tui.planning.rule_planner.values import blanked, given_in
 
 HELP = Message(
     "You can add a search, an analysis, a report or a declared command, and skip, remove or move steps: "
@@ -85,43 +85,52 @@ def changed(scene: Scene) -> Proposed:
 
 
 class _Sentence:
-    """What a sentence says: of the places of steps that there are, and the rest."""
+    """A sentence that may change a plan: its edits, of which some say where steps go, and what it says besides.
+
+    Attributes:
+        edits: what it wants of the steps that it names, in order.
+        strategy: how steps are to run; None where it doesn't say.
+        level: `first` or `last`, where something is to go there.
+        more: one more is meant of what there is.
+        row: steps of the plan that are to come one after the other.
+        moved: steps of the plan that it gives another place.
+        after: steps of the plan that something is to come after.
+        rest: the sentence with blanks for what it says of places.
+        left: the edits that say no place and give no call its input; see `take_calls`.
+        calls: the calls that begin in it; see `take_calls`.
+        there, added: steps of the plan, and new ones, that its calls and additions came to.
+        heeded: something came of it.
+    """
 
     def __init__(self, text: str, edits: Sequence[Edit], scene: Scene) -> None:
-        revise, self._scene = rules().revise, scene
-        self.text, self.edits = text, edits
+        revise, self._scene, self.text, self.edits = rules().revise, scene, text, edits
         self.strategy = next((Strategy(name) for name, e in rules().strategy.items() if e.search(text)), None)
         self.level = next((level for level in LEVELS if rules().actions[level].found_in(text)), "")
-        self.also = revise.also.search(text) is not None
+        self.also, self.again = revise.also.search(text) is not None, revise.again.search(text) is not None
+        related = [edit for edit in edits if edit.operation in RELATIONS]
+        fixed = {one for edit in related for one in self.anchors(edit)}
+        moves = [e for e in edits if (related or self.level) and self.may_move(e) and self.anchors(e)]
+        moves = [e for e in moves if e.operation is Operation.ORDER or {*self.anchors(e)} - fixed]
         self.row = self._row()
-        self.related = any(edit.operation in RELATIONS for edit in edits)
-        fixed = {one for edit in edits if edit.operation in RELATIONS for one in self.anchors(edit)}
-        moved = [e for e in edits if (self.related or self.level) and self.places(e)]
-        self.moved = [
-            e for e in moved if (found := {*self.anchors(e)}) and (found - fixed or e.operation is Operation.ORDER)
-        ]
-        self.after = [i for e in edits if e.operation is Operation.AFTER for i in self.anchors(e)]
+        self.moved = list(dict.fromkeys(one for edit in moves for one in self.anchors(edit)))
+        self.after = [one for e in related if e.operation is Operation.AFTER for one in self.anchors(e)]
+        self._placing = [e for e in edits if e in moves or (e in related and self.anchors(e))]
+        self._placing = [e for e in edits if e.operation not in LEAVES] if self.row else self._placing
+        self._placed = bool(related or self.level)
         self.rest = self._rest()
-        self.there: list[str] = []
-        self.left: list[Edit] = []
-        self.calls: list[Call] = []
-        self.added: list[str] = []
+        self.left, self.calls, self.there, self.added = list[Edit](), list[Call](), list[str](), list[str]()
         self.heeded = False
 
     def _rest(self) -> str:
-        """Return the sentence with blanks for what it says of places."""
-        text = self.text
         if self.row:
-            left = [edit.place for edit in self.edits if edit.operation in LEAVES]
-            return "".join(one if overlaps((at, at + 1), left) else " " for at, one in enumerate(text))
-        spans = [m.span() for e in [rules().strategy[self.strategy]] for m in e.finditer(text)] if self.strategy else []
-        spans += [edit.place for edit in self.moved]
-        spans += [e.place for e in self.edits if e.operation in RELATIONS and self.anchors(e)]
-        if self.related or self.level:
-            spans += [place for place, _ in rules().actions[self.level].found_in(text)] if self.level else []
-            text = blanked(text, spans)
-            spans += [match.span() for match in rules().revise.around.finditer(text)]
-        return blanked(text, spans)
+            return " " * len(self.text)
+        said = [rules().strategy[self.strategy]] if self.strategy else []
+        spans = [match.span() for expression in said for match in expression.finditer(self.text)]
+        spans += [edit.place for edit in self._placing]
+        spans += [place for place, _ in rules().actions[self.level].found_in(self.text)] if self.level else []
+        text = blanked(self.text, spans)
+        around = rules().revise.around.finditer(text) if self._placed else ()
+        return blanked(text, [match.span() for match in around])
 
     def take_calls(self, calls: Sequence[Call], at: int) -> None:
         """Take the calls of a text that begin in this sentence, at a place of it, and see what is wanted besides."""
@@ -132,15 +141,17 @@ class _Sentence:
             for name in names if names.isdisjoint(called) else ():  # else it names what a call is given
                 there = self._scene.called(name)
                 skipped = bool(there) and all(todo.status is Status.SKIPPED for todo in there)
-                placed = edit.operation in _PLACED and bool(self.related or self.level)
                 # One more is meant where it is to be added, or placed where each was skipped.
-                if edit.operation is Operation.ADD or (placed and skipped):
+                if edit.operation is Operation.ADD or (edit.operation in _PLACED and self._placed and skipped):
                     place = (at + edit.place[0], at + edit.place[1])
                     self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
         # What a new step is given, or one that waits, says what the step is to do, and nothing of the others.
-        taken = [call for call in self.calls if self._is_given(call)]
-        rest = blanked(self.rest, [(call.start - at, call.end - at) for call in taken])
-        left = (edit for edit in self.edits if rest[slice(*edit.place)].strip())
+        given = [(call.start - at, call.end - at) for call in self.calls if self._is_given(call)]
+        left = (
+            e
+            for e in self.edits
+            if e not in self._placing and not any(start <= e.place[0] and e.place[1] <= end for start, end in given)
+        )
         self.left = [replace(e, operation=Operation.ASK) if e.level else e for e in left]
 
     def _is_given(self, call: Call) -> bool:
@@ -150,14 +161,14 @@ class _Sentence:
     def waiting(self, command: str) -> list[SupervisorTodo]:
         """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
         named = [e for e in self.edits if any(step.command == command for step in e.steps)]
-        more = self.also or any(e.again or e.operation is Operation.ADD or self._checks_early(e) for e in named)
+        more = self.also or any(self.again or e.operation is Operation.ADD or self._checks_early(e) for e in named)
         return [] if more else [t for t in self._scene.called(command) if t.status in IDLE]
 
-    def places(self, edit: Edit) -> bool:
+    def may_move(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
-        looked_for = self.also or any(step.need in _ORDER[:2] for step in edit.steps)
+        looked_for = self.also or any(step.need in (Need.FIND, Need.COMPUTE) for step in edit.steps)
         more = edit.subject and edit.operation is Operation.ASK and looked_for
-        return edit.operation in _PLACED and not (more or edit.again or self._checks_early(edit))
+        return edit.operation in _PLACED and not (more or self.again or self._checks_early(edit))
 
     def _checks_early(self, edit: Edit) -> bool:
         """Return whether an edit asks for a check before what the plan's checks look at: one more is meant."""
@@ -169,14 +180,21 @@ class _Sentence:
         named = self._scene.named(step for step in edit.steps if not step.everything)
         return [todo.id for todo in named if todo.status is not Status.SKIPPED]
 
+    @property
+    def relations(self) -> Iterator[tuple[Edit, list[str]]]:
+        """Yield the edits that name what something goes beside, each with the steps that are named next to it."""
+        for index, edit in enumerate(self.edits):
+            if edit.operation in RELATIONS:
+                beside = [*reversed(self.edits[:index][-1:]), *self.edits[index + 1 :][:1]]
+                yield edit, next((found for one in beside if self.may_move(one) and (found := self.anchors(one))), [])
+
     def _row(self) -> list[str]:
         """Return steps that are to come one after the other, as they are named, or all that are in reverse."""
         if rules().revise.reverse.search(self.text):
             named = [i for e in self.edits if e.operation not in LEAVES for i in self.anchors(e)]
             return [t.id for t in reversed(self._scene.todos) if t.id in named or len(named) < 2]
-        if not rules().revise.sequence.search(self.text):
-            return []
-        if any(e.operation not in (*_PLACED, Operation.AFTER) or e.again for e in self.edits):
+        more = self.again or any(e.operation not in (*_PLACED, Operation.AFTER) for e in self.edits)
+        if more or not rules().revise.sequence.search(self.text):
             return []
         steps = [self._scene.named([step]) for edit in self.edits for step in edit.steps]
         row = list(dict.fromkeys(todo.id for todos in steps for todo in todos if todo.status in IDLE))
@@ -221,45 +239,36 @@ class _Revision:
 
     def carry_out(self, sentences: Sequence[_Sentence]) -> None:
         """Take out, add and order what sentences ask for."""
-        for said in sentences:
-            for edit in said.left:
-                with self._heeded(said):
-                    self._leave(edit, said)
+        for said, do in self._deeds(sentences):
+            before = self.draft.state
+            try:
+                do()
+            except PlanError:
+                raise
+            except BadInput as refusal:
+                self.refusals.append(refusal)
+                said.heeded = True
+            said.heeded = said.heeded or self.draft.state != before
+
+    def _deeds(self, sentences: Sequence[_Sentence]) -> Iterator[tuple[_Sentence, Callable[[], None]]]:
+        """Yield what is to be done, with the sentence that asks for it: what leaves, what is new, and the order."""
+        wishes = [(said, edit) for said in sentences for edit in said.left]
+        adds = [(said, e, step.need) for said, e in wishes if e.operation in _ADDS for step in e.steps]
+        for said, edit in wishes:
+            yield said, partial(self._leave, edit, said)
         for said in sentences:
             for call in said.calls:
-                with self._heeded(said):
-                    self._call(call, said)
-        wanted = [(s, said, e) for said in sentences for e in said.left if e.operation in _ADDS for s in e.steps]
-        if not self.scene.reviewed and any(step.need is Need.WRITE for step, *_ in wanted):
-            for said in sentences:
-                with self._heeded(said):
-                    self._ask_first(said)
-        computed = any(step.need is Need.COMPUTE for step, *_ in wanted)
-        stated = [one for one in sentences if computed and not one.edits and any(map(str.isdigit, one.text))]
-        for one in stated:
-            one.heeded = True
-        self.stated = " ".join(one.text.strip() for one in stated)
+                yield said, partial(self._call, call, said)
+        for said in sentences if not self.scene.reviewed and any(need is Need.WRITE for *_, need in adds) else ():
+            yield said, partial(self._ask_first, said)
+        for said in sentences if any(need is Need.COMPUTE for *_, need in adds) else ():
+            if not said.edits and any(map(str.isdigit, said.text)):
+                said.heeded, self.stated = True, f"{self.stated} {said.text.strip()}".strip()
         for need in _ORDER:
-            for step, said, edit in wanted:
-                if step.need is need:
-                    with self._heeded(said):
-                        self._add(edit, step, need, said)
+            for said, edit in [(said, edit) for said, edit, wanted in adds if wanted is need]:
+                yield said, partial(self._add, edit, need, said)
         for said in sentences:
-            with self._heeded(said), self.draft.attempt(said.added):
-                self._place(said)
-
-    @contextmanager
-    def _heeded(self, said: _Sentence) -> Iterator[None]:
-        """Keep why a change can't be made, and whether the sentence made one."""
-        before = self.draft.state
-        try:
-            yield
-        except PlanError:
-            raise
-        except BadInput as refusal:
-            self.refusals.append(refusal)
-            said.heeded = True
-        said.heeded = said.heeded or self.draft.state != before
+            yield said, partial(self._place, said)
 
     # What the plan has ------------------------------------------------------------------------------------------------
 
@@ -318,45 +327,55 @@ class _Revision:
         ahead = [] if said.strategy is Strategy.PARALLEL else ran[-1:]
         self._append(run_step(call, self.scene.language), said, said.after or last or ahead)
 
-    def _add(self, edit: Edit, step: Named, need: Need, said: _Sentence) -> None:
+    def _add(self, edit: Edit, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is."""
-        there, more = self.scene.named([step]), edit.subject or edit.again
+        scene, draft, language = self.scene, self.draft, self.scene.language
+        there, more = scene.of(need), edit.subject or said.again
         weak = edit.operation is Operation.ONLY or (need is Need.FIND and edit.operation is Operation.ASK and not more)
-        said_before = not more and any(self.scene.is_of(self.draft.todos[one], need) for one in self.draft.new)
-        if said_before or (there and weak):
+        fresh = not more and any(scene.is_of(draft.todos[one], need) for one in draft.new)
+        if fresh or (there and weak):
             return
         self._check_agent(need)
         sources = said.after if need is Need.FIND else self._drawn(edit, need, said.after)
         for todo in there if need is not Need.FIND and not more else ():
-            waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in self.draft.gone
+            waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in draft.gone
             if waiting and {*sources} <= {*todo.dependencies}:
                 if need is Need.WRITE and self.file and todo.status in IDLE:
-                    self.draft.inputs[todo.id] = {**todo.arguments, "path": self.file}
+                    draft.inputs[todo.id] = {**todo.arguments, "path": self.file}
                     return
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
-        find = self.scene.agent_for(Need.FIND)
-        if need is Need.COMPUTE and find and self._says_all(about := self._about(edit, need)):
-            look = look_step(Need.FIND, about, self.scene.language, title_of(about))
-            sources = [self._append(look, said, said.after)]
-        self._append(self._step(edit, need), said, sources)
+        if need is Need.WRITE:
+            about = self.about or self.title or scene.query
+            self._append(write_step(about, language, self.file), said, sources)
+        elif need is Need.FIND:
+            query = edit.subject or scene.query.strip()[:MOST_QUERY]
+            if any(query == _question(todo).strip() for todo in there):
+                raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
+            self._append(look_step(need, query, language, title_of(query)), said, sources)
+        else:
+            about = f"{self.stated} {edit.subject}".strip()
+            title = title_of(about) if about else ""
+            query = f"{scene.query.strip()[:MOST_QUERY]}\n{about}"
+            if self._says_all(about):
+                query = about
+                if scene.agent_for(Need.FIND):
+                    sources = [self._append(look_step(Need.FIND, about, language, title), said, said.after)]
+            self._append(look_step(need, query, language, title), said, sources)
 
     def _ask_first(self, said: _Sentence) -> None:
         """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
         operated = any(edit.operation for edit in said.edits)
-        clauses = [clause.text for clause in split(said.text, ())] if operated else [said.text]
-        questions = [text for text in clauses if wants(text, Need.FIND) and not self._asks_report(text)]
+        asked = [clause.text for clause in split(said.text, ())] if operated else [said.text]
+        asked = [text for text in asked if wants(text, Need.FIND) and score_of(text, Need.WRITE) <= 0]
         reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
-        self.title = self.title or (report_subject(said.text) if reports else "")
-        known = not reports or self._was_answered(self.title) or self._is_done(self.title)
-        about = [] if known else [self.title]
-        for question in filter(None, [*questions, *about]):
+        subject = report_subject(said.text) if reports else ""
+        self.title = self.title or subject
+        known = self._was_answered(self.title) or self._is_done(self.title)
+        for question in (*asked, *([subject] if subject and not known else [])):
             there = len(self.draft.new)
-            if continued(self.draft, question, alone=question in about):
+            if continued(self.draft, question, alone=question is subject):
                 said.added += [*self.draft.new][there:]
                 self.about = self.about or question.strip()
-
-    def _asks_report(self, text: str) -> bool:
-        return score_of(text, Need.WRITE) > 0 or any(e.operation for e in edits_in(text, {}))
 
     def _is_done(self, subject: str) -> bool:
         """Return whether a subject is what commands of the plan do, which no document knows."""
@@ -392,28 +411,12 @@ class _Revision:
         found = [t.id for t in self.draft.staying if tells(t)]
         return [*after, *(i for i in found if not after or i in new)]
 
-    def _about(self, edit: Edit, need: Need) -> str:
-        return f"{self.stated} {edit.subject}".strip() if need is Need.COMPUTE else edit.subject
-
     def _says_all(self, about: str) -> bool:
         """Whether words compare a figure that the session's question hasn't with a limit of what they name."""
         texts = about, self.scene.query
         now, before = ({one.value for one in given_in(text)} for text in texts)
         named = [t for t in terms_of(about) if not (rules().revise.limits.search(t) or any(map(str.isdigit, t)))]
         return bool(now - before and named and rules().revise.compares.search(about))
-
-    def _step(self, edit: Edit, need: Need) -> ExecutionStep:
-        scene, language = self.scene, self.scene.language
-        if need is Need.WRITE:
-            return write_step(self.about or self.title or scene.query, language, self.file)
-        about, query = self._about(edit, need), scene.query.strip()[:MOST_QUERY]
-        if need is Need.COMPUTE:
-            whole = about if not about or self._says_all(about) else f"{query}\n{about}"
-            return look_step(need, whole or query, language, title_of(about) if about else "")
-        query = about.strip()[:MOST_QUERY] or query
-        if any(query == _question(todo).strip() for todo in scene.of(Need.FIND)):
-            raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-        return look_step(need, query, language, title_of(query))
 
     def _append(self, step: ExecutionStep, said: _Sentence, sources: Sequence[str]) -> str:
         said.added.append(self.draft.add(step, sources))
@@ -423,52 +426,41 @@ class _Revision:
 
     def _place(self, said: _Sentence) -> None:
         """Put steps where a sentence says."""
-        before = {**self.draft.after}
-        placed = self._placed(said)
-        if said.strategy is Strategy.PARALLEL:
-            self.draft.apart()
-        if placed and not said.heeded and self.draft.after == before:
-            raise BadInput(Message("The plan has {} there already.", ", ".join(map(step_name, placed))), help=HELP)
-
-    def _placed(self, said: _Sentence) -> Sequence[str]:
-        """Put steps where a sentence says, and return those that it says a place of."""
-        draft, fresh = self.draft, said.added
-        if said.row:
-            row = [key for key in said.row if key in draft.after]
+        before, row = {**self.draft.after}, [key for key in said.row if key in self.draft.after]
+        stay = [key for key in said.moved if key in self.draft.after]
+        placed = row or said.added or stay or said.there
+        with self.draft.attempt(said.added):
             for one, other in pairwise(row):
-                draft.follow(other, one)
-            return row
-        stay = [one for edit in said.moved for one in said.anchors(edit) if one in draft.after]
-        placed, related = fresh or list(dict.fromkeys(stay)) or said.there, False
-        for index, edit in enumerate(said.edits):
-            if edit.operation not in RELATIONS:
-                continue
-            anchors = [one for one in said.anchors(edit) if one not in draft.gone]
-            if not anchors and not fresh:
-                raise BadInput(Message("The plan has no step like that to go before or after."), help=HELP)
-            beside = [*reversed(said.edits[:index][-1:]), *said.edits[index + 1 :][:1]]
-            named = next((found for one in beside if said.places(one) and (found := said.anchors(one))), [])
-            moved = [one for one in named or placed if one in draft.after] if anchors else []
-            related = related or (bool(moved) and edit.operation is not Operation.INSTEAD)
-            if moved == fresh:
-                draft.release(moved)
-            self._beside(edit, moved, anchors)
-        if said.level and not related:
-            draft.release(fresh)
-            for todo_id in reversed(placed) if said.level == "first" else placed:
-                (draft.first if said.level == "first" else draft.last)(todo_id)
-        return placed
+                self.draft.follow(other, one)
+            related = [] if row else [self._relate(edit, named or placed, said) for edit, named in said.relations]
+            if said.level and not (row or any(related)):
+                self.draft.release(said.added)
+                for todo_id in reversed(placed) if said.level == "first" else placed:
+                    (self.draft.first if said.level == "first" else self.draft.last)(todo_id)
+            if said.strategy is Strategy.PARALLEL:
+                self.draft.apart()
+            if placed and not said.heeded and self.draft.after == before:
+                there = ", ".join(map(step_name, placed))
+                raise BadInput(Message("The plan has {} there already.", there), help=HELP)
 
-    def _beside(self, edit: Edit, moved: Sequence[str], anchors: Sequence[str]) -> None:
-        """Put steps before, after or in the place of others."""
-        ahead = [anchor for anchor in anchors if anchor in self.draft.after]
-        for todo_id in moved if edit.operation is Operation.BEFORE else reversed(moved):
-            if edit.operation is Operation.BEFORE:
-                self.draft.before(todo_id, *ahead)
+    def _relate(self, edit: Edit, moved: Sequence[str], said: _Sentence) -> bool:
+        """Put steps before, after or in the place of those that an edit names; return whether that is their place."""
+        draft, before = self.draft, edit.operation is Operation.BEFORE
+        anchors = [one for one in said.anchors(edit) if one not in draft.gone]
+        ahead = [one for one in anchors if one in draft.after]
+        if not anchors and not said.added:
+            raise BadInput(Message("The plan has no step like that to go before or after."), help=HELP)
+        moved = [one for one in moved if one in draft.after] if anchors else []
+        if moved == said.added:
+            draft.release(moved)
+        for todo_id in moved if before else reversed(moved):
+            if before:
+                draft.before(todo_id, *ahead)
             else:
-                self.draft.follow(todo_id, *anchors)
+                draft.follow(todo_id, *anchors)
         for anchor in ahead if edit.operation is Operation.INSTEAD and moved else ():
-            self.draft.stand_in(anchor)
+            draft.stand_in(anchor)
+        return bool(moved) and edit.operation is not Operation.INSTEAD
 
     # The outcome ------------------------------------------------------------------------------------------------------
 
