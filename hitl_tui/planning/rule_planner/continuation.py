@@ -23,9 +23,9 @@ from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.planning.proposals import AddStep, Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
-from hitl_tui.planning.rule_planner.calls import deeds_asked, requested
+from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
 from hitl_tui.planning.rule_planner.draft import IDLE, Draft, Scene
-from hitl_tui.planning.rule_planner.plan_steps import before_report, grow, look_step, run_step, title_of
+from hitl_tui.planning.rule_planner.plan_steps import Wanted, before_report, look_step, run_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
@@ -83,14 +83,17 @@ def continued(draft: Draft, text: str, *, alone: bool = False, users: Sequence[s
     near = goes_on or led or shares or refers(text) or (few and rules().follow.auxiliary.match(rest))
     once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
     first = [*dict.fromkeys((*(once if once[1:] else ()), last.id))] if last.status is Status.COMPLETED and near else []
-    notes: tuple[str, ...] = ()
+    notes = list[str]()
     if goes_on and facts is not None:
         given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
         if not isinstance(given, Mapping):
             return ""
         draft.add(run_step(Call(facts, given, said), scene.language), first, users=users)
     else:
-        notes = grow(draft, whole if goes_on else rest, after=first, users=users)
+        question = whole if goes_on else rest
+        wanted = Wanted(question, read(question), Asked(()), scene.agents)
+        wanted.add_to(draft, first, users)
+        notes = wanted.remarks()
     asks_now = cut(text.strip(" \n."), 100)
     added = Message("Adds steps that answer: {}", asks_now)
     if first or goes_on:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -70,61 +70,125 @@ class Part:
     needs: frozenset[Need]
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """What a query needs: the calls and what is asked besides, in the order they were said."""
-
-    query: str
-    reading: Reading
-    asked: Asked
-    needs: frozenset[Need]
-    parts: tuple[Call | Part, ...]
-    file: str = ""
-
-    @property
-    def calls(self) -> list[Call]:
-        return [part for part in self.parts if isinstance(part, Call)]
-
-    def reports(self, text: str) -> bool:
-        """Whether a text asks for the report that is planned."""
-        return Need.WRITE in self.needs and score_of(text, Need.WRITE) > 0
-
-
 _LONGEST = 100  # characters of what a person wrote that a remark repeats
 _NAMED = 3  # clauses that one remark repeats
 _QUESTION = re.compile(r"(?<=[?？])\s+")
 
 
-def planned(scene: Scene, reading: Reading, asked: Asked, *, file: str = "", withheld: Sequence[str] = ()) -> Planned:
-    """Return intent and plan of the query of a session that has no plan yet.
+class Wanted:
+    """What a query needs: calls and questions in the order they were said, and a report; of it steps are made.
+
+    Whatever isn't understood otherwise is looked for in the documents.
 
     Args:
+        query: as a whole.
+        asked: what of it calls commands and teams.
+        agents: those that could be planned.
         file: what a report is to be; empty for a name of its own.
-        withheld: names of what could be called if the folder were trusted.
+
+    Attributes:
+        needs: all that is needed, whether or not an agent is there for it.
+        missing: the agents that aren't.
+
+    Raises:
+        PlanError: none is there.
     """
-    draft, wanted = Draft(scene), _wanted(scene, reading, asked, file)
-    notes = _grow(draft, wanted, withheld=withheld)
-    return Planned(_intent(wanted), _finished(draft.steps, reading.strategy), notes)
+
+    def __init__(
+        self, query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], file: str = ""
+    ) -> None:
+        self.query, self.reading, self.asked, self.file = query, reading, asked, file
+        self.parts, needs = list[Call | Part](), set[Need]()
+        if asked.calls:
+            self.parts = sorted([*asked.calls, *_beside(reading.text, asked)], key=lambda part: part.start)
+            needs = {Need.RUN, *(reading.needs & {Need.WRITE})}
+        else:
+            said = _questions(reading.text)
+            texts = said if len(said) > 1 else [query]
+            self.parts += [Part(text, n, _needs(text, agents)) for n, text in enumerate(texts)]
+        self.needs = needs.union(*(part.needs for part in self.parts if isinstance(part, Part)))
+        agent = {need: rules().steps[need].agent for need in Need if need in self.needs}
+        self._met = {need for need, name in agent.items() if name in agents and agents[name].enabled}
+        self.missing = [name for need, name in agent.items() if need not in self._met]
+        if not self._met:
+            lacking = " and ".join(self.missing)
+            raise PlanError(Message("Nothing can be planned, because this needs {}, which is disabled.", lacking))
+
+    def add_to(self, draft: Draft, after: Sequence[str] = (), users: Sequence[str] | None = ()) -> None:
+        """Add steps to a plan, in the order it was said: analyses after their searches, the report last.
+
+        Args:
+            after, users: what they come after, and what uses what they find; see `Draft.add`.
+        """
+        language, calls = self.reading.language, bool(self.asked.calls)
+        titled, notes = draft.scene.todos or len(self.parts) > 1, self.remarks()
+        added, ran, end = list[str](), list[str](), 0
+
+        def add(step: ExecutionStep, sources: Sequence[str]) -> list[str]:
+            metadata: TodoMetadata = {"remarks": notes} if notes and not added else {}
+            added.append(draft.add(step, [*after, *sources], metadata, users))
+            return added[-1:]
+
+        for part in self.parts:
+            ordered = rules().says.order_cue.search(self.reading.text[max(0, end - 1) : part.start + 12])
+            last = added[-1:] if calls and (ordered or (isinstance(part, Call) and part.facts.own)) else []
+            if isinstance(part, Call):
+                apart = self.reading.strategy is Strategy.PARALLEL
+                ran += (
+                    add(run_step(part, language), last or ([] if apart else ran[-1:])) if Need.RUN in self._met else []
+                )
+                end = part.end
+                continue
+            title, needs = title_of(part.text) if titled else "", part.needs & self._met
+            found = add(look_step(Need.FIND, part.text, language, title), last) if Need.FIND in needs else []
+            if Need.COMPUTE in needs:
+                before = ran if calls and of_commands(part.text) else last
+                add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
+        if Need.WRITE in self._met:
+            add(write_step(self.query, language, self.file), [*added])
+
+    @property
+    def intent(self) -> Intent:
+        """Its type follows from the needs, its confidence from whether words of it were recognised."""
+        reading, calls = self.reading, self.asked.calls
+        said = [*(call.command for call in calls), *terms_of(reading.text)]
+        understood = calls or any(score_of(reading.text, need) >= 1.0 for need in rules().needs)
+        return Intent(
+            type=intent_type(self.needs),
+            confidence=0.9 if understood else 0.5,
+            keywords=tuple(dict.fromkeys(said))[:_KEYWORDS],
+            entities=entities_in(reading.text),
+            language=reading.language,
+        )
+
+    def remarks(self, withheld: Sequence[str] = ()) -> list[str]:
+        """Return what a person should know of the plan, a sentence each: above all what nothing was made of.
+
+        Args:
+            withheld: names of what could be called if the folder were trusted.
+        """
+        asked, words, text = self.asked, rules().sentences[self.reading.language], self.reading.text
+        found = [words["disabled"].format(agent=agent) for agent in self.missing]
+        found += left_out(asked, self.reading.language)
+        said = [clause.text for clause in asked.beside] if asked.calls else [text]
+        deeds = [deed for one in said for deed in deeds_asked(one)]
+        if not asked.calls and withheld and (deeds or any(spoken_name(name).search(text) for name in withheld)):
+            found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
+        elif not self.needs & {Need.FIND, Need.COMPUTE}:
+            found += [words["unplanned"].format(part=cut(one, _LONGEST)) for one in said if unread(one, ())]
+        elif not asked.unclear:
+            # What asks for the report that is planned is done.
+            deeds = [one for one in deeds if Need.WRITE not in self.needs or score_of(one, Need.WRITE) <= 0][:_NAMED]
+            parts = '", "'.join(cut(deed, _LONGEST) for deed in deeds)
+            found += [words["only_looks"].format(part=parts)] if deeds else []
+        return list(dict.fromkeys(found))
 
 
-def grow(draft: Draft, query: str, *, after: Sequence[str], users: Sequence[str] | None) -> tuple[str, ...]:
-    """Add the steps that a further question needs, between others, and return what a person should know."""
-    wanted = _wanted(replace(draft.scene, query=query), read(query), Asked(()))
-    return _grow(draft, wanted, after=after, users=users)
-
-
-def _wanted(scene: Scene, reading: Reading, asked: Asked, file: str = "") -> _Wanted:
-    """Return what a query needs: whatever isn't understood otherwise is looked for in the documents."""
-    needs, parts = set[Need](), list[Call | Part]()
-    if asked.calls:
-        parts = sorted([*asked.calls, *_beside(reading.text, asked)], key=lambda part: part.start)
-        needs = {Need.RUN, *(reading.needs & {Need.WRITE})}
-    else:
-        said = _questions(reading.text)
-        texts = said if len(said) > 1 else [scene.query]
-        parts += [Part(text, n, _needs(text, scene.agents)) for n, text in enumerate(texts)]
-    needs |= {need for part in parts if isinstance(part, Part) for need in part.needs}
-    return _Wanted(scene.query, reading, asked, frozenset(needs), tuple(parts), file)
+def planned(scene: Scene, wanted: Wanted, withheld: Sequence[str] = ()) -> Planned:
+    """Return intent and plan of a query that begins a session."""
+    draft = Draft(scene)
+    wanted.add_to(draft)
+    return Planned(wanted.intent, _finished(draft.steps, wanted.reading.strategy), tuple(wanted.remarks(withheld)))
 
 
 def _questions(text: str) -> list[str]:
@@ -184,21 +248,7 @@ def of_commands(text: str) -> bool:
     return rules().revise.measured.search(text) is not None
 
 
-def _intent(wanted: _Wanted) -> Intent:
-    """Return the intent: its type follows from the needs, its confidence from whether words of it were recognised."""
-    reading = wanted.reading
-    said = [*(call.command for call in wanted.calls), *terms_of(reading.text)]
-    understood = wanted.calls or any(score_of(reading.text, need) >= 1.0 for need in rules().needs)
-    return Intent(
-        type=intent_type(wanted.needs),
-        confidence=0.9 if understood else 0.5,
-        keywords=tuple(dict.fromkeys(said))[:_KEYWORDS],
-        entities=entities_in(reading.text),
-        language=reading.language,
-    )
-
-
-def intent_type(needs: frozenset[Need]) -> str:
+def intent_type(needs: Set[Need]) -> str:
     """Return the name of what is needed: search, analysis, comprehensive, document, command or mixed."""
     if Need.RUN in needs:
         return "command" if needs == {Need.RUN} else "mixed"
@@ -207,57 +257,6 @@ def intent_type(needs: frozenset[Need]) -> str:
     if Need.WRITE in needs:
         return "document"
     return "analysis" if Need.COMPUTE in needs else "search"
-
-
-def _usable(needs: frozenset[Need], agents: Mapping[str, AgentFacts]) -> tuple[set[Need], list[str]]:
-    """Return the needs that an enabled agent can meet, and the agents that are missing."""
-    wanted = {need: rules().steps[need].agent for need in Need if need in needs}
-    met = {need for need, agent in wanted.items() if agent in agents and agents[agent].enabled}
-    missing = [agent for need, agent in wanted.items() if need not in met]
-    if not met:
-        lacking = " and ".join(missing)
-        raise PlanError(Message("Nothing can be planned, because this needs {}, which is disabled.", lacking))
-    return met, missing
-
-
-def _grow(
-    draft: Draft,
-    wanted: _Wanted,
-    *,
-    after: Sequence[str] = (),
-    users: Sequence[str] | None = (),
-    withheld: Sequence[str] = (),
-) -> tuple[str, ...]:
-    """Add the steps for what is needed, in the order it was said: analyses after their searches, the report last."""
-    language, strategy = wanted.reading.language, wanted.reading.strategy
-    met, missing = _usable(wanted.needs, draft.scene.agents)
-    notes = tuple(_remarks(wanted, missing, withheld))
-    added, ran, end = list[str](), list[str](), 0
-
-    def add(step: ExecutionStep, sources: Sequence[str]) -> list[str]:
-        metadata: TodoMetadata = {"remarks": [*notes]} if notes and not added else {}
-        added.append(draft.add(step, [*after, *sources], metadata, users))
-        return added[-1:]
-
-    for part in wanted.parts:
-        ordered = rules().says.order_cue.search(wanted.reading.text[max(0, end - 1) : part.start + 12])
-        follows = wanted.calls and (ordered or (isinstance(part, Call) and part.facts.own))
-        last = added[-1:] if follows else []
-        if isinstance(part, Call):
-            if Need.RUN in met:
-                ran += add(run_step(part, language), last or ([] if strategy is Strategy.PARALLEL else ran[-1:]))
-            end = part.end
-            continue
-        titled = draft.scene.todos or len(wanted.parts) > 1
-        title = title_of(part.text) if titled else ""
-        looks = Need.FIND in met & part.needs
-        found = add(look_step(Need.FIND, part.text, language, title), last) if looks else []
-        if Need.COMPUTE in met & part.needs:
-            before = ran if wanted.calls and of_commands(part.text) else last
-            add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
-    if Need.WRITE in met:
-        add(write_step(wanted.query, language, wanted.file), [*added])
-    return notes
 
 
 def _finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPlan:
@@ -309,25 +308,6 @@ def run_step(call: Call, language: str) -> ExecutionStep:
     said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
     step = _step(Need.RUN, said, language, "", inputs)
     return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced)
-
-
-# What nothing was made of -------------------------------------------------------------------------------------------
-
-
-def _remarks(wanted: _Wanted, missing: Sequence[str], withheld: Sequence[str]) -> list[str]:
-    """Return what a person should know of a plan, a sentence each."""
-    asked, words, text = wanted.asked, rules().sentences[wanted.reading.language], wanted.reading.text
-    found = [words["disabled"].format(agent=agent) for agent in missing]
-    found += left_out(asked, wanted.reading.language)
-    said = [clause.text for clause in asked.beside] if asked.calls else [text]
-    deeds = [deed for one in said for deed in deeds_asked(one)]
-    if not asked.calls and withheld and (deeds or any(spoken_name(name).search(text) for name in withheld)):
-        found.append(words["untrusted"].format(names=cut(", ".join(withheld), _LONGEST)))
-    elif not wanted.needs & {Need.FIND, Need.COMPUTE}:
-        found += [words["unplanned"].format(part=cut(one, _LONGEST)) for one in said if unread(one, ())]
-    elif not asked.unclear and (deeds := [deed for deed in deeds if not wanted.reports(deed)]):
-        found.append(words["only_looks"].format(part='", "'.join(cut(deed, _LONGEST) for deed in deeds[:_NAMED])))
-    return list(dict.fromkeys(found))
 
 
 def left_out(asked: Asked, language: str) -> Iterator[str]:

@@ -19,7 +19,7 @@ from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_fact
 from hitl_tui.planning.rule_planner.continuation import follow_up_search
 from hitl_tui.planning.rule_planner.draft import Scene
 from hitl_tui.planning.rule_planner.plan_changes import changed
-from hitl_tui.planning.rule_planner.plan_steps import planned
+from hitl_tui.planning.rule_planner.plan_steps import Wanted, planned
 from hitl_tui.planning.rule_planner.query_reader import read, report_file
 from hitl_tui.planning.rule_planner.rule_file import rules
 
@@ -47,7 +47,7 @@ class RulePlanner:
         reading = replace(reading, text=in_order(reading.text))
         scene = await asyncio.to_thread(self._scene, query, CurrentPlan(query, (), agents))
         asked = asked_in(reading.text, scene.commands, trusted=scene.trusted)
-        return planned(scene, reading, asked, file=file, withheld=self.withheld or ())
+        return planned(scene, Wanted(query, reading, asked, agents, file), self.withheld or ())
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
         # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
