@@ -161,17 +161,25 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
             (`weak`), which words no document has (`missing`), and how many documents were `searched`.
     """
-    facts, data = scene.agent_for(Need.FIND), result.get("data")
+    facts, data, asked = scene.agent_for(Need.FIND), result.get("data"), todo.arguments.get("query")
     if facts is None or FOLLOW_UP_OF in todo.metadata or not isinstance(data, dict):
         return None
-    if todo.agent_name != facts.team:
-        return _beside_tables(scene, todo) if result.get("found") is False else None
-    hits = data.get("hits")
-    enough = type(hits) is not int or hits >= _FEW_HITS or (hits and data.get("weak") is False)
-    if enough or data.get("searched") == 0 or any(_may_answer(other, todo) for other in scene.of(Need.COMPUTE)):
+    if todo.agent_name == facts.team:
+        hits = data.get("hits")
+        enough = type(hits) is not int or hits >= _FEW_HITS or (hits and data.get("weak") is False)
+        tables = [t for t in scene.of(Need.COMPUTE) if t.arguments.get("query") == asked]
+        tables = [t for t in tables if todo.id not in t.dependencies]  # they answer the question without the search
+        answered = any(t.status not in _ENDED or (t.result or {}).get("found") for t in tables)
+        missing = tuple(str(word).lower() for word in data.get("missing") or ())
+        nothing = enough or data.get("searched") == 0 or answered
+        return None if nothing else _broader(scene, todo, _ONE if hits else _NONE, missing)
+    if result.get("found") is not False or not scene.is_of(todo, Need.COMPUTE) or todo.dependencies:
         return None
-    missing = tuple(str(word).lower() for word in data.get("missing") or ())
-    return _broader(scene, todo, _ONE if hits else _NONE, missing)
+    searched = [t for t in scene.of(Need.FIND) if t.arguments.get("query") == asked]
+    for search in searched:
+        if search.status is Status.COMPLETED and (search.result or {}).get("found") is False:
+            return _broader(scene, search, _NONE)
+    return None if searched or is_worked_out(str(asked)) else _search_for(str(asked), _NO_ROWS, scene, todo)
 
 
 def _broader(scene: Scene, todo: SupervisorTodo, why: Message, missing: tuple[str, ...] = ()) -> Proposed | None:
@@ -185,24 +193,6 @@ def _broader(scene: Scene, todo: SupervisorTodo, why: Message, missing: tuple[st
     useful = 1 < len(words) < len(terms) and not any(word.lower().startswith(missing) for word in words)
     done = any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos)
     return _search_for(" ".join(words), why, scene, todo) if useful and not done else None
-
-
-def _may_answer(todo: SupervisorTodo, search: SupervisorTodo) -> bool:
-    """Whether a step answered the question of a search without it, as one that asks tables does, or may still."""
-    beside = todo.arguments.get("query") == search.arguments.get("query") and search.id not in todo.dependencies
-    return beside and (todo.status not in _ENDED or bool((todo.result or {}).get("found")))
-
-
-def _beside_tables(scene: Scene, todo: SupervisorTodo) -> Proposed | None:
-    """Propose a search for what no table answers; a broader one where the documents had nothing, either."""
-    asked = str(todo.arguments.get("query", ""))
-    searched = [t for t in scene.of(Need.FIND) if t.arguments.get("query") == asked]
-    if todo not in scene.of(Need.COMPUTE) or todo.dependencies:
-        return None
-    for search in searched:
-        if search.status is Status.COMPLETED and (search.result or {}).get("found") is False:
-            return _broader(scene, search, _NONE)
-    return None if searched or is_worked_out(asked) else _search_for(asked, _NO_ROWS, scene, todo)
 
 
 def _search_for(words: str, why: Message, scene: Scene, todo: SupervisorTodo) -> Proposed:

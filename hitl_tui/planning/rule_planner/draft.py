@@ -243,7 +243,7 @@ class Draft:
         timed = (moved,) if self.scene.is_of(self.todos[moved], Need.FIND) else anchors
         waits = [one for key in timed for one in self.after[key]] if moved not in self._readers else []
         if anchors:
-            self._put(moved, _but(waits, (moved,)), anchors)
+            self._put(moved, [one for one in waits if {one, *self._before(one)}.isdisjoint((moved, *anchors))], anchors)
             self._places[moved] = "before", anchors[0]
 
     def follow(self, moved: str, *anchors: str) -> None:
@@ -251,7 +251,7 @@ class Draft:
         anchors = _but(anchors, (moved,))
         to_come = self.after.keys() & {*anchors}
         if not {*anchors} <= self._before(moved):
-            others = self.after.keys() - self._readers - {moved}
+            others = _but(self.after, {moved, *self._readers, *ancestors(anchors, self.after)})
             self._put(moved, anchors, [key for key in others if to_come.intersection(self.after[key])])
             self._places[moved] = "after", anchors[-1]
 

@@ -52,12 +52,14 @@ _LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Steps as a text names them: by kind, by the number of the TODO, by what they call, or all that are left."""
+    """Steps as a text names them: by kind, by the number of the TODO or by what they call; all where by nothing."""
 
     need: Need | None = None
     number: int = 0
     command: str = ""
-    everything: bool = False
+
+
+EVERYTHING = Named()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,8 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping
     there = any(action.kind not in ("add", "ask") for action in actions)
     there = there or revise.sequence.search(sentence) is not None
     subject = report_subject(sentence)  # what is said there is what a report is on
-    begins = sentence.find(subject) if subject else -1
-    for match in WHOLE_WORD.finditer(sentence) if there else ():
-        if begins <= match.start() < begins + len(subject):
-            continue
+    said = sentence.replace(subject, " " * len(subject), 1)
+    for match in WHOLE_WORD.finditer(said) if there else ():
         meant = lexicon().concepts(lexicon().plain(re.sub("[ -]", "", match.group())))
         deed = frozenset() if meant & lexicon().verbs else _deed_on(sentence, match.span(), actions)
         called = [name for name, words in commands.items() if words & meant and (not deed or words & deed)]
@@ -217,7 +217,7 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping
         if (row and row.end("one") not in others) or not (actions or there or match["todo"] or match["step"]):
             continue
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
-    named += [_Mark(m.span(), Named(everything=True)) for m in revise.everything.finditer(sentence)]
+    named += [_Mark(m.span(), EVERYTHING) for m in revise.everything.finditer(sentence)]
     # A word that names a step isn't what is to be done next to what says where that goes; nor is a command's verb.
     places = [mark for mark in actions if mark.kind in (*RELATIONS, *LEVELS)]
 

@@ -18,7 +18,7 @@ from hitl_tui.planning.rule_planner.calls import Asked, asked_in
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.draft import IDLE, USERS, Draft, Scene, ancestors
-from hitl_tui.planning.rule_planner.edits import LEAVES, LEVELS, RELATIONS, Edit, Named, Operation, edits_in
+from hitl_tui.planning.rule_planner.edits import EVERYTHING, LEAVES, LEVELS, RELATIONS, Edit, Operation, edits_in
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
     left_out,
@@ -161,23 +161,25 @@ class _Sentence:
     def waiting(self, command: str) -> list[SupervisorTodo]:
         """Return the steps not begun that are meant where it calls a command: none where it asks for one more."""
         named = [e for e in self.edits if any(step.command == command for step in e.steps)]
-        more = self.also or any(self.again or e.operation is Operation.ADD or self._checks_early(e) for e in named)
+        more = self.also or any(map(self._one_more, named))
         return [] if more else [t for t in self._scene.called(command) if t.status in IDLE]
 
     def may_move(self, edit: Edit) -> bool:
         """Return whether an edit may say where steps of the plan go; one more about something else doesn't."""
         looked_for = self.also or any(step.need in (Need.FIND, Need.COMPUTE) for step in edit.steps)
-        more = edit.subject and edit.operation is Operation.ASK and looked_for
-        return edit.operation in _PLACED and not (more or self.again or self._checks_early(edit))
+        another = edit.subject and edit.operation is Operation.ASK and looked_for
+        return edit.operation in _PLACED and not (another or self._one_more(edit))
 
-    def _checks_early(self, edit: Edit) -> bool:
-        """Return whether an edit asks for a check before what the plan's checks look at: one more is meant."""
+    def _one_more(self, edit: Edit) -> bool:
+        """Return whether one more of what there is is meant, as a check before what the checks of the plan look at."""
         before = any(one.operation is Operation.BEFORE for one in self.edits)
-        return before and edit.operation is not Operation.ORDER and {*self.anchors(edit)} <= {*self._scene.last_checks}
+        early = before and edit.operation is not Operation.ORDER
+        early = early and {*self.anchors(edit)} <= {*self._scene.last_checks}
+        return self.again or edit.operation is Operation.ADD or early
 
     def anchors(self, edit: Edit) -> list[str]:
         """Return the steps of the plan that an edit names, each by itself."""
-        named = self._scene.named(step for step in edit.steps if not step.everything)
+        named = self._scene.named(step for step in edit.steps if step != EVERYTHING)
         return [todo.id for todo in named if todo.status is not Status.SKIPPED]
 
     @property
@@ -225,7 +227,7 @@ class _Revision:
         spans = [place for place, _ in rules().actions[Operation.CHANGE].found_in(said.text)]
         wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
         if spans and not said.edits and len(self.scene.todos) == 1:
-            wanted = [((Named(everything=True),), blanked(said.text, spans).strip())]
+            wanted = [((EVERYTHING,), blanked(said.text, spans).strip())]
         for steps, subject in wanted:
             if self._give(subject, [t for t in self.scene.named(steps) if t.status in IDLE]):
                 said.rest, said.heeded = " " * len(said.text), True
@@ -274,8 +276,8 @@ class _Revision:
 
     def _leave(self, edit: Edit, said: _Sentence) -> None:
         named = self.scene.named(edit.steps)
-        if any(step.everything for step in edit.steps) and rules().revise.rest.search(said.text):
-            others = [s for e in said.edits if e.operation not in LEAVES for s in e.steps if not s.everything]
+        if EVERYTHING in edit.steps and rules().revise.rest.search(said.text):
+            others = [s for e in said.edits if e.operation not in LEAVES for s in e.steps if s != EVERYTHING]
             kept = self.scene.named(others)
             named = [t for t in named if t not in kept]
         if edit.operation in LEAVES:
