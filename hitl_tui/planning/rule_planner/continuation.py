@@ -21,7 +21,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
-from hitl_tui.planning.proposals import AddStep, Proposed
+from hitl_tui.planning.proposals import Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
 from hitl_tui.planning.rule_planner.draft import IDLE, Draft, Scene
@@ -196,10 +196,9 @@ def _broader(scene: Scene, todo: SupervisorTodo, why: Message, missing: tuple[st
 
 
 def _search_for(words: str, why: Message, scene: Scene, todo: SupervisorTodo) -> Proposed:
-    language = language_of(str(todo.arguments.get("query") or scene.query))
-    step = look_step(Need.FIND, words, language, title_of(words))
-    added = AddStep(step, scene.users(Need.FIND, ()), {FOLLOW_UP_OF: todo.id})
-    return Proposed(why.filled(step_name(todo.id)), (added,))
+    draft, language = Draft(scene), language_of(str(todo.arguments.get("query") or scene.query))
+    draft.add(look_step(Need.FIND, words, language, title_of(words)), (), {FOLLOW_UP_OF: todo.id})
+    return Proposed(why.filled(step_name(todo.id)), tuple(draft.changes("")))
 
 
 # A question put together from the last one and from what is said now

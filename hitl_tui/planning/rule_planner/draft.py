@@ -1,4 +1,4 @@
-"""A plan that is to change, and an editable copy of it: steps are added, moved and taken out, and both compared."""
+"""A plan that is to change, which is empty before a first question, and an editable copy of it, compared with it."""
 
 from __future__ import annotations
 
@@ -100,23 +100,6 @@ class Scene:
             todo_id for todo_id, done in deeds.items() if "verify" in done and waits[todo_id] and todo_id not in needed
         ]
 
-    def users(self, need: Need, dependencies: Iterable[str], gone: Collection[str] = ()) -> tuple[str, ...]:
-        """Return the TODOs not begun that would use what a new one finds: the analyses, or else the reports.
-
-        What its dependencies rest on can't wait for it.
-        """
-        before = ancestors(dependencies, {todo.id: todo.dependencies for todo in self.todos})
-        for user in USERS.get(need, ()):
-            waiting = [t.id for t in self.of(user) if t.status in IDLE and t.id not in gone and t.id not in before]
-            if waiting:
-                return tuple(waiting)
-        return ()
-
-    @property
-    def step_ids(self) -> list[str]:
-        """The ids that its steps have in the plan."""
-        return [str(todo.metadata.get("step", "")) for todo in self.todos]
-
     def facts_of(self, todo: SupervisorTodo) -> CommandFacts | None:
         """Return the facts of what a TODO calls; None for a built-in team's."""
         return self.commands.get(str(todo.arguments.get("command") or todo.agent_name))
@@ -198,19 +181,28 @@ class Draft:
             users: the steps that use what it finds; those of the plan that can, unless given.
         """
         scene, kept = self.scene, dict.fromkeys(one for one in sources if one not in self.gone)
-        name, taken = step.agent.removesuffix("_team"), {*scene.step_ids, *self.new}
+        name, taken = step.agent.removesuffix("_team"), {*(t.metadata.get("step", "") for t in scene.todos), *self.new}
         key = next(key for number in count(1) if (key := f"{name}_{number}") not in taken)
         step = replace(step, id=key, dependencies=tuple(kept))
         todo = SupervisorTodo(key, step.name, agent_name=scene.agents[step.agent].team, arguments=step.input_mapping)
-        if users is None:
-            facts = scene.facts_of(todo)
-            does = facts is not None and lexicon().deeds(facts) - lexicon().looking
-            checks = _but(scene.last_checks, self.gone) if does else ()
-            users = dict.fromkeys((*scene.users(scene.kind_of(todo), kept, self.gone), *checks))
+        users = self._users(todo, kept) if users is None else users
         self.new[key], self.todos[key] = AddStep(step, metadata=metadata or {}), todo
         self.after |= {user: (*self.after[user], key) for user in users} | {key: step.dependencies}
         self._readers |= {key} if scene.reads(todo) else set()
         return key
+
+    def _users(self, todo: SupervisorTodo, sources: Iterable[str]) -> Iterable[str]:
+        """Return what hasn't begun and uses a new step: the analyses, or else the reports, and what checks its deed.
+
+        What its sources rest on can't wait for it.
+        """
+        scene, facts, before = self.scene, self.scene.facts_of(todo), ancestors(sources, self._was)
+        waiting = [t for t in scene.todos if t.status in IDLE and t.id not in self.gone and t.id not in before]
+        kinds = USERS.get(scene.kind_of(todo), ())
+        using = ([one.id for one in waiting if scene.is_of(one, kind)] for kind in kinds)
+        does = facts is not None and lexicon().deeds(facts) - lexicon().looking
+        checks = _but(scene.last_checks, self.gone) if does else ()
+        return dict.fromkeys((*next(filter(None, using), ()), *checks))
 
     @property
     def steps(self) -> list[ExecutionStep]:

@@ -91,7 +91,7 @@ class _Sentence:
         edits: what it wants of the steps that it names, in order.
         strategy: how steps are to run; None where it doesn't say.
         level: `first` or `last`, where something is to go there.
-        more: one more is meant of what there is.
+        also, again: it asks for something besides, and for one more of what there is.
         row: steps of the plan that are to come one after the other.
         moved: steps of the plan that it gives another place.
         after: steps of the plan that something is to come after.
@@ -147,12 +147,9 @@ class _Sentence:
                     self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
         # What a new step is given, or one that waits, says what the step is to do, and nothing of the others.
         given = [(call.start - at, call.end - at) for call in self.calls if self._is_given(call)]
-        left = (
-            e
-            for e in self.edits
-            if e not in self._placing and not any(start <= e.place[0] and e.place[1] <= end for start, end in given)
-        )
-        self.left = [replace(e, operation=Operation.ASK) if e.level else e for e in left]
+        for edit in self.edits:
+            if edit not in self._placing and not any(s <= edit.place[0] and edit.place[1] <= end for s, end in given):
+                self.left.append(replace(edit, operation=Operation.ASK) if edit.level else edit)
 
     def _is_given(self, call: Call) -> bool:
         waiting = self.waiting(call.command)
@@ -172,10 +169,10 @@ class _Sentence:
 
     def _one_more(self, edit: Edit) -> bool:
         """Return whether one more of what there is is meant, as a check before what the checks of the plan look at."""
+        if self.again or edit.operation is Operation.ADD:
+            return True
         before = any(one.operation is Operation.BEFORE for one in self.edits)
-        early = before and edit.operation is not Operation.ORDER
-        early = early and {*self.anchors(edit)} <= {*self._scene.last_checks}
-        return self.again or edit.operation is Operation.ADD or early
+        return before and edit.operation is not Operation.ORDER and {*self.anchors(edit)} <= {*self._scene.last_checks}
 
     def anchors(self, edit: Edit) -> list[str]:
         """Return the steps of the plan that an edit names, each by itself."""
