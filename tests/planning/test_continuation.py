@@ -277,6 +277,15 @@ def test_what_a_report_is_to_be_on_is_looked_for_first(text: str, asked: str) ->
     assert (report["agent_name"], report["dependencies"]) == ("document_team", [search["id"]])
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["look up the deposit rules and write a report", "add a search for the deposit rules. Write a report on them"],
+)
+def test_a_search_that_is_asked_for_beside_a_report_is_made_once(text: str) -> None:
+    search, report = further("연체료가 있나요?", text)
+    assert (search["arguments"]["query"], report["dependencies"]) == ("deposit rules", ["todo_001", search["id"]])
+
+
 def test_a_report_on_more_of_what_was_asked_before_draws_on_that_too() -> None:
     search, report = further("연체료가 있나요?", "연체료 면제 조건을 보고서로도 써 주세요")
     assert search["arguments"]["query"] == "연체료 면제 조건"

@@ -29,6 +29,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     write_step,
 )
 from hitl_tui.planning.rule_planner.query_reader import (
+    Clause,
     cut,
     refers,
     report_file,
@@ -363,9 +364,10 @@ class _Revision:
 
     def _ask_first(self, said: _Sentence) -> None:
         """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
-        operated = any(edit.operation for edit in said.edits)
-        asked = [clause.text for clause in split(said.text, ())] if operated else [said.text]
-        asked = [text for text in asked if wants(text, Need.FIND) and score_of(text, Need.WRITE) <= 0]
+        wished = [edit.place[0] for edit in said.edits if edit.operation]
+        parts = split(said.text, ()) if wished else [Clause(0, said.text)]
+        parts = [part for part in parts if not any(part.start <= at < part.end for at in wished)]
+        asked = [part.text for part in parts if wants(part.text, Need.FIND) and score_of(part.text, Need.WRITE) <= 0]
         reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
         subject = report_subject(said.text) if reports else ""
         self.title = self.title or subject
@@ -427,12 +429,12 @@ class _Revision:
         """Put steps where a sentence says."""
         before, row = {**self.draft.after}, [key for key in said.row if key in self.draft.after]
         stay = [key for key in said.moved if key in self.draft.after]
-        placed = row or said.added or stay or said.there
+        placed = row if said.row else said.added or stay or said.there
         with self.draft.attempt(said.added):
             for one, other in pairwise(row):
                 self.draft.follow(other, one)
-            related = [] if row else [self._relate(edit, named or placed, said) for edit, named in said.relations]
-            if said.level and not (row or any(related)):
+            related = [] if said.row else [self._relate(edit, named or placed, said) for edit, named in said.relations]
+            if said.level and not (said.row or any(related)):
                 self.draft.release(said.added)
                 for todo_id in reversed(placed) if said.level == "first" else placed:
                     (self.draft.first if said.level == "first" else self.draft.last)(todo_id)
