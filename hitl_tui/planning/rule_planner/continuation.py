@@ -295,12 +295,14 @@ def merged(before: str, said: str, *, anew: bool = True) -> tuple[str, bool]:
     """
     follow = rules().follow
     if follow.case.fullmatch(said):
-        figures = [one.place for one in given_in(said) if one.kind == "number"]
-        if len(figures) != 1 or any(not one.kind for one in named_in(said)):
+        figures = [one for one in given_in(said) if one.kind == "number"]
+        measures = {one.measure for one in given_in(before) if one.kind == "number"}
+        same = bool(measures) and all(one.measure in ("", *measures) for one in figures)
+        if len(figures) != 1 or not same or any(not one.kind for one in named_in(said)):
             if other := follow.case.search(before):
                 return f"{before[: other.start()]}{said}{before[other.end() :]}", True
             return (f"{before.rstrip(' ?.!')} {said}", False) if said.isascii() else (f"{said} {before}", True)
-        said = said[slice(*figures[0])]
+        said = said[slice(*figures[0].place)]
     now = follow.ones.sub("", said)
     start = role.end() if (role := follow.role.match(now)) else 0
     named, asks_anew = named_in(now), anew and asks(said)
