@@ -41,7 +41,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     wants,
 )
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
-from hitl_tui.planning.rule_planner.values import blanked, given_in
+from hitl_tui.planning.rule_planner.values import blanked, given_in, overlaps
 
 HELP = Message(
     "You can add a search, an analysis, a report or a declared command, and skip, remove or move steps: "
@@ -364,9 +364,9 @@ class _Revision:
 
     def _ask_first(self, said: _Sentence) -> None:
         """Add what is to be found for a report: the answer to what is asked beside it, or what it is to be on."""
-        wished = [edit.place[0] for edit in said.edits if edit.operation]
+        wished = [edit.place for edit in said.edits if edit.operation]
         parts = split(said.text, ()) if wished else [Clause(0, said.text)]
-        parts = [part for part in parts if not any(part.start <= at < part.end for at in wished)]
+        parts = [part for part in parts if not overlaps((part.start, part.end), wished)]
         asked = [part.text for part in parts if wants(part.text, Need.FIND) and score_of(part.text, Need.WRITE) <= 0]
         reports = any(step.need is Need.WRITE for e in said.left for step in e.steps)
         subject = report_subject(said.text) if reports else ""
