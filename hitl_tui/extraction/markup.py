@@ -161,6 +161,8 @@ def manual_blocks(lines: Sequence[str]) -> list[Block]:
 
 
 _DROPPED = frozenset({"script", "style", "template", "noscript", "svg"})
+_IS_TEXT = re.compile(r"text/(?:html|markdown|plain|template|x-(?:[\w-]*template|handlebars|mustache|markdown))\b")
+"""Of which type a script is no program, but text that a page shows later."""
 _HEADINGS = {"title": 0} | {f"h{level}": level for level in range(1, 7)}
 _BLOCKS = frozenset(
     {
@@ -177,6 +179,8 @@ _CELLS = frozenset({"td", "th", "entry"})
 _ITEMS = frozenset({"li", "item", "listitem"})
 _IN_ITEMS = frozenset({"p", "para", "simpara", "title"})
 """What stands in a cell; what begins an item of a list, and what may follow that before its text."""
+_BEGINS_WORD = re.compile(r"[\sA-Za-z0-9]")
+"""What begins a word of its own after a tag within a line: no point, and no Korean ending."""
 _CHUNK = 65_536
 _MAX_REST = 100_000
 _BUDGET_SECONDS = 10.0
@@ -187,6 +191,7 @@ class _Page(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.build = BlockBuilder()
         self._words: list[str] = []
+        self._joins = False
         self._first = self._last = 0
         self._dropped = ""
         self._heading: int | None = None
@@ -198,11 +203,19 @@ class _Page(HTMLParser):
         """Take `<![…>` for a comment, as browsers do; the parser of some Pythons raises where it has no name."""
         return self.parse_bogus_comment(i, bool(report))
 
+    def set_cdata_mode(self, elem: str, **kinds: bool) -> None:
+        """Read on as a program's text, which ends with its tag; what a script holds of text for people is markup."""
+        if self._dropped or elem != "script":
+            super().set_cdata_mode(elem, **kinds)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "script" and _IS_TEXT.match(dict(attrs).get("type") or ""):
+            tag = "section"
         if self._dropped or (tag == "br" and self._typed):
             return
         if tag in _CELLS:
             self._words += ["|"] if self._words else []
+            self._joins = False
         elif tag in _DROPPED or tag in _HEADINGS or tag in _BLOCKS:
             self.flush()
             self._dropped = tag if tag in _DROPPED else ""
@@ -213,7 +226,7 @@ class _Page(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag == self._dropped:
             self._dropped = ""
-        elif not self._dropped and (tag in _HEADINGS or tag in _BLOCKS):
+        elif not self._dropped and (tag in _HEADINGS or tag in _BLOCKS or tag == "script"):
             self.flush()
 
     def handle_data(self, data: str) -> None:
@@ -227,9 +240,12 @@ class _Page(HTMLParser):
             return
         for offset, part in enumerate(() if self._dropped else data.split("\n")):
             if words := part.split():
+                if self._joins and not offset and not _BEGINS_WORD.match(part):
+                    self._words[-1] += words.pop(0)
                 self._first = self._first if self._words else line + offset
                 self._last = line + offset
                 self._words.extend(words)
+        self._joins = bool(self._words) and not data[-1:].isspace()
 
     def flush(self) -> None:
         """Close what is being collected."""
@@ -239,7 +255,7 @@ class _Page(HTMLParser):
             else:
                 self.build.flush()
         self._typed, self._typed_from = [], None
-        text, self._words = " ".join(self._words), []
+        text, self._words, self._joins = " ".join(self._words), [], False
         if text and self._heading is not None:
             self.build.heading(self._heading, text, self._first, self._last)
         elif text:

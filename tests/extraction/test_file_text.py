@@ -139,6 +139,28 @@ def test_html_gives_lines_of_the_source_and_drops_scripts_and_styles() -> None:
     assert not any("hidden" in block.text or "color" in block.text for block in blocks)
 
 
+def test_a_script_that_holds_text_for_people_is_read_and_a_program_is_not() -> None:
+    source = (
+        '<script type="text/html" data-help-name="wait">\n<h3>Details</h3>\n<p>Waits <b>250 ms</b>.</p>\n</script>\n'
+        '<script>var a = "<p>no</p>";</script><script type="module">b</script><script type="application/json">{"c": 1}'
+        "</script><p>After.</p>"
+    )
+    blocks = blocks_of(source, ".html")
+    assert places(blocks) == [(3, 3, "Waits 250 ms."), (5, 5, "After.")]
+    assert blocks[0].heading == "Details"
+
+
+def test_what_a_tag_within_a_line_parts_is_one_word_where_it_reads_so() -> None:
+    source = "<p>Set <code>payload</code>, <b>not</b> <i>topic</i>.</p><p><code>payload</code>를 보냅니다</p>"
+    source += "<p><a>a</a><a>b</a></p>"
+    assert [text for *_, text in places(blocks_of(source, ".html"))] == [
+        "Set payload, not topic.",
+        "payload를 보냅니다",
+        "a b",
+    ]
+    assert [text for *_, text in places(blocks_of("<tr><td>a</td><td>, b</td></tr>", ".html"))] == ["a | , b"]
+
+
 def test_preformatted_text_of_html_keeps_its_lines() -> None:
     source = (
         "<p>See:</p>\n<pre>\n<b>NAME</b>\n       mark - leaves\n       a <i>mark</i> or\n       more<br>\n\n"
