@@ -121,10 +121,10 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     programs = _WORDS.programs.search(question)
     named = _WORDS.programs.sub(_noun(question), said) if folder or kinds else said  # scripts of a folder are files
     files = _WORDS.of_files.search(named)
-    if begins and (files or titled or programs):
+    if begins and (files or titled or programs or _WORDS.any_file.search(question)):
         start = (begins["en"] or begins["ko"]).strip(_QUOTES)
         return Listing(folder, title=start) if titled else Listing(folder, f"{escape(start)}*", kinds)
-    if glob and (files or programs):
+    if glob and (files or programs or PurePosixPath(glob[0]).suffix):
         below, _, name = glob[0].rpartition("/")
         return Listing(below or folder, name=name if "*" in name else f"*{name}")
     if files and has:
@@ -176,7 +176,8 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
     # most of the words name them.
     one_kind = bool(listing.folder) and HOW_MANY.search(question) and len({_ending(path) for path in within}) == 1
     others = [word for word in said if word not in parts]
-    strange = says_more(others, len(parts) + bool(listing.folder)) or (said and not parts)
+    in_folder = listing.folder and _WORDS.folder.search(question)
+    strange = says_more(others, len(parts) + bool(listing.folder)) or (said and not (parts or in_folder))
     if strange and not one_kind:
         return None
     named = bool(parts or listing.kinds or listing.folder)
@@ -192,8 +193,10 @@ def _placed(question: str, paths: Sequence[str], listing: Listing, words: Mappin
 
 
 def says_more(others: Sequence[str], naming: int) -> bool:
-    """Return whether a question says more than which files it means, by its other words: in Korean they may."""
-    return any(map(str.isascii, others)) and naming < _MOSTLY * len(others)
+    """Return whether a question says more than which files it means, by its other words: in Korean some may."""
+    if any(map(str.isascii, others)):
+        return naming < _MOSTLY * len(others)
+    return len(others) > _MOSTLY * naming
 
 
 def _kinds(question: str, paths: Sequence[str]) -> tuple[tuple[str, ...], str]:
@@ -225,8 +228,9 @@ def names(word: str, path: str) -> bool:
         folded = word.casefold()
         bare = [folded[:-n] for n in range(1, _ENDING + 1) if len(folded) - n >= _SHORTEST_NAME]
         return any(one in written for one in bare) and any(part in bare for part in _PART.findall(path.casefold()))
-    parts = [part for part in _PART.findall(path.casefold()) if len(part) >= _SHORTEST_NAME and part.isascii()]
-    return len(word) > 1 and bool(_sounding(word, {part: [part] for part in parts}))
+    every = _PART.findall(path.casefold())
+    parts = {part: [part] for part in every if len(part) >= _SHORTEST_NAME and part.isascii()}
+    return len(word) > 1 and (word[:-1] in every or bool(_sounding(word, parts)))
 
 
 def _ending(path: str) -> str:
