@@ -41,6 +41,7 @@ MONTH_FIRST = ("%m/%d/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
 DATE_FORMATS = (
     "%Y년 %m월 %d일", "%Y. %m. %d.", "%Y. %m. %d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%Y-%m", "%d-%b-%Y",
     "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d %b %Y", "%b %Y", "%B %Y", "%Y/%m/%d %H:%M", "%d-%b-%y", "%d %b %y",
+    "%b-%y", "%b-%Y", "%B-%y", "%B-%Y",
 )  # fmt: skip
 
 

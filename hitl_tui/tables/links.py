@@ -173,7 +173,7 @@ def links(
             headed = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
             likely = {name: rate if name in headed else min(rate, _ASIDE) for name, rate in likely.items()}
         made.columns.append(likely)
-        if token.kind == "year" and token.text in label:
+        if token.kind == "year" and token.text.strip() in label:
             made.named[n] = 1.0
         if token.kind in ("word", "month") and not _plain(token):
             called = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
@@ -187,7 +187,12 @@ def links(
         joined = key_of(one.text + other.text)
         if len(joined) >= _COMPOUND and "word" == one.kind == other.kind and (joined in stem or lemma(joined) in stem):
             made.named |= dict.fromkeys((n, n + 1), 1.0)
-    for first, last, name in (*_initials(question, table), *_joined(question, table)):
+    short = list(_initials(question))
+    made.named |= {n: 1.0 for first, last, word in short if word in label for n in range(first, last + 1)}
+    by_initials = [
+        (first, last, c.name) for first, last, word in short for c in table.columns if word in words_of(c.name)
+    ]
+    for first, last, name in (*by_initials, *_joined(question, table)):
         for n in range(first, last + 1):
             made.columns[n][name] = max(0.95, made.columns[n].get(name, 0.0))
     for last in range(len(question)):
@@ -247,8 +252,8 @@ def links(
     return made
 
 
-def _initials(question: Sequence[Token], table: Table) -> Iterator[tuple[int, int, str]]:
-    """Yield where names of several words stand, and a column called by their initials: New Horizons of `sell_nh`."""
+def _initials(question: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+    """Yield where names of several words stand, and their initials: New Horizons of `sell_nh`."""
     for first in range(len(question)):
         for last in range(first + 1, min(first + 4, len(question))):
             said = question[first : last + 1]
@@ -258,7 +263,7 @@ def _initials(question: Sequence[Token], table: Table) -> Iterator[tuple[int, in
             name = all(one.text[0].isupper() for one in said)  # other words may begin as any word is spelt
             rare = len(short) > 2 and telling(short, "en") >= _RARE and not any(one.filler for one in said[1:])
             if short.isascii() and short.isalpha() and (name or rare):
-                yield from ((first, last, c.name) for c in table.columns if short in words_of(c.name))
+                yield first, last, short
 
 
 def _joined(question: Sequence[Token], table: Table) -> Iterator[tuple[int, int, str]]:

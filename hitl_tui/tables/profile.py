@@ -463,7 +463,20 @@ def _date(cell: str, year: int, *, month_first: bool = False) -> str:
     written = (
         f"CASE WHEN regexp_matches({cell}, '\\d{{4}}|[/a-z][- ]?\\d\\d$') THEN try_strptime({cell}, [{formats}]) END"
     )
-    return f"coalesce({cast}, {written}, {bare})"
+    return f"coalesce({cast}, {written}, {bare}, {_quarter(f'lower({cell})')})"
+
+
+def _quarter(cell: str) -> str:
+    """Return a cell that is a quarter of a year, `Q1-94` or `1994 1분기`, as the moment in which it begins."""
+    year, quarter = r"(\d{4}|\d\d)", r"(q[1-4]|[1-4](q|분기))"
+    part = "^q[1-4]|q[1-4]$|^[1-4]q|[1-4](q|분기)$"
+    number = f"TRY_CAST(regexp_extract(regexp_extract({cell}, '{part}'), '[1-4]') AS INT)"
+    written = f"TRY_CAST(regexp_extract(regexp_replace({cell}, '{part}', ' '), '\\d+') AS INT)"
+    whole = f"{written} + CASE WHEN {written} < 70 THEN 2000 WHEN {written} < 100 THEN 1900 ELSE 0 END"
+    return (
+        f"CASE WHEN regexp_full_match({cell}, '{quarter}[-/. '']*{year}|{year}(년|[-/. ''])*{quarter}')"
+        f" THEN make_timestamp({whole}, 3 * {number} - 2, 1, 0, 0, 0) END"
+    )
 
 
 def _year_of(file: TableFile) -> int:
