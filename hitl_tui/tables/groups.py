@@ -29,6 +29,8 @@ _TOTAL = re.compile(r"(?<![a-z])totals?(?![a-z])|합계|총계|총합|^계$", re
 _BOTH_ENDS = re.compile(r"어디(?:에)?서.{0,16}어디(?:까지|로)|\bfrom where to where\b|\bbetween which\b", re.I)
 _FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
 _FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
+_ALIKE = 50
+"""How many times as much the most of a column may be as that of another one, where both are figures of the like."""
 _ANY_SIZE = frozenset(("big", "biggest", "large", "largest", "busy", "busiest", "populous", "crowded", "long", "old"))
 _LONG_AGO = re.compile("오래")
 _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
@@ -319,6 +321,9 @@ class Groups:
             names = {c.name for c in numbers if likely.get(c.name, 0.0) >= LIKELY and len(words_of(c.name)) > 1}
             apart = [self.q.said[name].tokens for name in names if name in self.q.said]
             if any(map(_TOTAL.search, names)):
+                continue
+            highs = [self.q.column(name).high for name in names]  # a diameter and an area are no figures of the like
+            if len(names) > 1 and max(highs) > _ALIKE * min(highs) > 0:
                 continue
             if len(names) > 1 and len(apart) == len(names) and len({*apart}) == 1:
                 yield names, apart[0]

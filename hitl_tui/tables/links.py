@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
@@ -11,7 +11,7 @@ from itertools import islice, pairwise
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.sounds import sound_likeness
 from hitl_tui.tables.profile import Column, Table
-from hitl_tui.tables.word_meanings import Meaning, meanings
+from hitl_tui.tables.word_meanings import Meaning, Name, meanings
 from hitl_tui.tables.words import (
     SOUND,
     Token,
@@ -195,6 +195,8 @@ def links(
     for first, last, name in (*by_initials, *_joined(question, table)):
         for n in range(first, last + 1):
             made.columns[n][name] = max(0.95, made.columns[n].get(name, 0.0))
+    for n, in_full in _in_full(question, table).items():
+        made.columns[n] = {name: rate for name, rate in made.columns[n].items() if name in in_full}
     for last in range(len(question)):
         for first in range(max(0, last - 4), last + 1):
             made.values += _wholes(question, first, last, index, taken, made)
@@ -250,6 +252,22 @@ def links(
     ]
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
+
+
+def _in_full(question: Sequence[Token], table: Table) -> dict[int, set[str]]:
+    """Return the columns whose names of several words stand in a question whole, by the places of their words.
+
+    A word of `Store Postcode` that is asked for so calls no `Store Manager`.
+    """
+    found = defaultdict[int, set[str]](set)
+    for column in table.columns:
+        words = words_of(column.name)
+        for first in range(len(question) - len(words) + 1) if len(words) > 1 else ():
+            said = question[first : first + len(words)]
+            if all(word in one.forms for word, one in zip(words, said, strict=True)):
+                for n in range(first, first + len(words)):
+                    found[n].add(column.name)
+    return found
 
 
 def _initials(question: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
@@ -480,6 +498,8 @@ def _mean(token: Token, n: int, made: Links, meant: Sequence[Meaning], *, named:
         made.likely.setdefault(n, one.likely)
         if name.kind == "table":
             made.named[n] = one.likely
+        elif name.kind == "value" and _is_shared(name, meant):  # of Google Ads and TikTok Ads an ad is neither
+            made.named.setdefault(n, one.likely)
         elif name.kind == "value":
             made.values.append(ValueLink(n, n, name.column, (name.text,), True))
             made.guessed[n] = name.text
@@ -488,6 +508,16 @@ def _mean(token: Token, n: int, made: Links, meant: Sequence[Meaning], *, named:
             made.guessed.setdefault(n, name.column)
             if best < CLEARLY or name.text.isascii() == token.text.isascii():
                 made.meant.add(n)  # a word of the same language would be the column's own
+
+
+def _is_shared(value: Name, meant: Sequence[Meaning]) -> bool:
+    """Return whether what may mean a value may mean others of its column, too, by a word that they share."""
+    words = {*words_of(value.text)}
+    return any(
+        one.name.kind == "value" and one.name != value and one.name.column == value.column
+        for one in meant
+        if words & {*words_of(one.name.text)}
+    )
 
 
 def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:

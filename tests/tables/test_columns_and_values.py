@@ -256,3 +256,37 @@ def test_no_table_is_lost_where_more_are_asked_than_are_kept(tmp_path: Path, mon
     files = table_files(folder(tmp_path, routes=ROUTES, shop=SHOP, states=STATES))
     for _ in range(2):
         assert len(profiles(files).tables) == 3
+
+
+WINES = "Month,Red,White\n" + "".join(
+    f"{month}-{year},{n},{2 * n}\n"
+    for n, (year, month) in enumerate(((y, m) for y in (85, 90) for m in ("Jan", "Feb")), 1)
+)
+QUARTERS = "QuarterYear,Revenue\n" + "".join(
+    f"Q{quarter}-{year},{quarter * (year - 90)}\n" for year in (93, 94) for quarter in (1, 2, 3, 4)
+)
+PAY = "name,salary\nAda,250000\nBen,90000\nCem,300000\n"
+AIRFARES = "city,income\nSan Francisco,250000\nBoston,90000\n"
+ADS = "platform,spend\nFacebook Ads,10\nGoogle Ads,5\nFacebook Ads,20\nVideo Ads,4\n"
+LAPTOPS = "Date,Store Postcode,Store X,Store Y\n2008-01-02,N1,541,184\n2008-01-03,N1,541,184\n2008-01-03,E7,990,999\n"
+TURBINES = "type,rotor_diameter,rotor_area\nA,116,10567\nB,180,25446\nC,90,6362\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("By how much did red wine sales go up from 1985 to 1990?", "**4 more**"),
+        ("What was the toy shop revenue for all of 1994?", "**40**"),
+        ("In the San Francisco salaries, how many people got more than 200,000?", "**2**"),
+        ("How many people of the 2014 salaries got more than 200,000?", "**2**"),
+        ("광고 리포트에서 광고비를 제일 많이 쓴 플랫폼이 어디고 총 얼마 썼어?", "Facebook Ads"),
+        ("Which store postcode sold the most laptops in January 2008?", "N1"),
+        ("터빈 데이터에서 로터 지름이 제일 큰 기종이 뭐야?", "B"),
+    ],
+)
+def test_names_and_times_are_known_however_they_are_written(tmp_path: Path, question: str, expected: str) -> None:
+    tables = {
+        "red_wines": WINES, "toyshop_revenues": QUARTERS, "sf_salaries2014": PAY, "airfares": AIRFARES,
+        "ad_report": ADS, "laptop_sales": LAPTOPS, "turbine_data": TURBINES,
+    }  # fmt: skip
+    assert expected in said(tmp_path, question, **tables).split("SELECT")[0]
