@@ -180,7 +180,8 @@ _ITEMS = frozenset({"li", "item", "listitem"})
 _IN_ITEMS = frozenset({"p", "para", "simpara", "title"})
 """What stands in a cell; what begins an item of a list, and what may follow that before its text."""
 _BEGINS_WORD = re.compile(r"[\sA-Za-z0-9]")
-"""What begins a word of its own after a tag within a line: no point, and no Korean ending."""
+_OPENS = "([{“‘「"
+"""What begins a word of its own after a tag within a line, no point and no Korean ending, unless after what opens."""
 _CHUNK = 65_536
 _MAX_REST = 100_000
 _BUDGET_SECONDS = 10.0
@@ -240,7 +241,7 @@ class _Page(HTMLParser):
             return
         for offset, part in enumerate(() if self._dropped else data.split("\n")):
             if words := part.split():
-                if self._joins and not offset and not _BEGINS_WORD.match(part):
+                if self._joins and not (offset or (_BEGINS_WORD.match(part) and self._words[-1][-1] not in _OPENS)):
                     self._words[-1] += words.pop(0)
                 self._first = self._first if self._words else line + offset
                 self._last = line + offset

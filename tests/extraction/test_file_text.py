@@ -151,10 +151,12 @@ def test_a_script_that_holds_text_for_people_is_read_and_a_program_is_not() -> N
 
 
 def test_what_a_tag_within_a_line_parts_is_one_word_where_it_reads_so() -> None:
-    source = "<p>Set <code>payload</code>, <b>not</b> <i>topic</i>.</p><p><code>payload</code>를 보냅니다</p>"
+    source = (
+        "<p>Set <code>payload</code>, <b>not</b> <i>topic</i> (<i>msg</i>).</p><p><code>payload</code>를 보냅니다</p>"
+    )
     source += "<p><a>a</a><a>b</a></p>"
     assert [text for *_, text in places(blocks_of(source, ".html"))] == [
-        "Set payload, not topic.",
+        "Set payload, not topic (msg).",
         "payload를 보냅니다",
         "a b",
     ]

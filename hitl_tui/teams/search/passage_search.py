@@ -179,7 +179,7 @@ def ask(
     absent = [t for t in absent if not _HOW.search(t.surface)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
     nearly = misspelt | {word: near for word, near in spelt if near and near != word.casefold()}
-    gone = [t for t in absent if not (t.korean and ends_as_predicate(t.surface))]
+    gone = [t for t in absent if not _is_stem(t)]
     missing = tuple(term.surface for term in gone if term.surface not in nearly and not term.part)
     hits = SearchHits((), missing, searched(db), nearly=tuple(nearly.items()))
     if not (named or near) and all(term.telling < _SUBJECT for term in terms):
@@ -309,7 +309,7 @@ def _unsaid(asked: Asked, passage: Passage) -> tuple[str, ...]:
         term.surface
         for term in asked.terms
         if term.telling >= _CARRIES and not (asked.has(tokens, term) or term.part or term.surface[0].isdigit())
-        if not (term.korean and (len(term.surface) == 1 or ends_as_predicate(term.surface)))
+        if not _is_stem(term)
         if not _is_predicate(term, asked.text)
     )
 
@@ -321,6 +321,11 @@ def _apart(asked: Asked, best: Sequence[Window]) -> bool:
     together = any(all(asked.has(window.tokens, term) for term in subjects) for window in best)
     meant = max(max(window.likes) for window in best)
     return 1 < len(subjects) <= _FEW_SUBJECTS and not together and meant < _MEANT_SO
+
+
+def _is_stem(term: Term) -> bool:
+    """Return whether a Korean term is what is left of a verb, most likely."""
+    return term.korean and (len(term.surface) == 1 or ends_as_predicate(term.surface))
 
 
 def _is_predicate(term: Term, question: str) -> bool:
