@@ -62,6 +62,7 @@ def test_what_nothing_here_does_is_said_with_where_to_declare_it(query: str, tol
         *("직원 안내서에서 환불 규정 찾아줘", "로그 삭제 규정 알려줘", "결제한 금액을 보여줘", "결제한 금액을 더해줘"),
         *("Payment terms of the hall?", "지출을 항목별로 정리해서 보고서로 써줘"),
         *("보도자료 제목은 무슨 글꼴에 몇 포인트로 써?", "어느 서버를 재시작해?"),
+        "트리거 노드를 기본 그대로 쓰면 첫 메시지 나가고 얼마 있다가 0을 보내?",
         "Piet booked the planer and cancels his booking 10 hours before it begins. What does he have to pay?",
         *("Cancel policy for late guests", "Backup schedule of the server", "Refund rules for members"),
     ],

@@ -351,7 +351,7 @@ def requested(clause: str) -> frozenset[str]:
     asked: set[str] = set()
     for match in re.finditer(r"[가-힣]+", clause):
         tail = _until_question_word(clause[match.end() : match.end() + 20])
-        last = not clause[match.end() :].strip(_SIGNS)
+        last = not clause[match.end() :].strip(_SIGNS) and _until_question_word(clause) == clause
         topic = match.group()[-1] in "은는" and lexicon().bare(match.group()) != match.group()
         requests = (last and not topic) or rules().commands.request.search(match.group()[1:] + tail)
         carrier = next((w for w in re.findall(r"[가-힣]+", tail) if rules().commands.request.search(w[1:])), "")
@@ -366,7 +366,7 @@ def requested(clause: str) -> frozenset[str]:
 
 
 def _until_question_word(text: str) -> str:
-    """Return a text up to where it asks something: "비우면 몇 점 줘?" asks for points, not to empty."""
+    """Return a text up to where it asks something: "비우면 몇 점 줘?" asks for points, "얼마 있다 보내?" for a time."""
     asks = next((word for word in re.finditer(r"[가-힣]+", text) if is_question_word(word[0])), None)
     return text[: asks.start()] if asks else text
 
