@@ -326,6 +326,19 @@ def test_a_report_on_what_was_asked_before_needs_no_other_search(text: str) -> N
     assert (report["agent_name"], report["dependencies"]) == ("document_team", ["todo_001"])
 
 
+def test_a_report_is_called_by_the_only_question_it_draws_on() -> None:
+    [first], [second] = (
+        AGENT.convert_with_strategy(asyncio.run(AGENT.create_execution_plan(query)).plan)
+        for query in ("Who pays for repairs?", "When does the library open?")
+    )
+    first = replace(first, status=Status.SKIPPED)
+    second = replace(second, id="todo_002", status=Status.COMPLETED, attempt=1)
+    revised = asyncio.run(AGENT.revise("write it up as a report", "Who pays for repairs?", [first, second]))
+    [report] = (dict(change["todo"]) for change in revised.changes)
+    assert report["dependencies"] == ["todo_002"]
+    assert report["arguments"]["title"] == "When does the library open?"
+
+
 @pytest.mark.parametrize(
     ("query", "case"),
     [

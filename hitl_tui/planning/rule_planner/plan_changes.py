@@ -345,7 +345,9 @@ class _Revision:
                     return
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
         if need is Need.WRITE:
-            about = self.about or self.title or scene.query
+            asked = {_question(draft.todos[one]).strip() for one in sources} - {""}
+            drawn = asked.pop() if len(asked) == 1 else scene.query
+            about = self.about or self.title or drawn
             self._append(write_step(about, language, self.file), said, sources)
         elif need is Need.FIND:
             query = edit.subject or scene.query.strip()[:MOST_QUERY]
