@@ -172,6 +172,9 @@ def links(
         if head := compound_of(token)[1] or _head(forms, table):  # of "최고기온" no highest price
             headed = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
             likely = {name: rate if name in headed else min(rate, _ASIDE) for name, rate in likely.items()}
+        if of_rows := {name for name in likely if _calls_rows(token, name, question)}:
+            likely = {name: rate for name, rate in likely.items() if name not in of_rows}
+            made.named[n] = CALLED
         made.columns.append(likely)
         if token.kind == "year" and token.text.strip() in label:
             made.named[n] = 1.0
@@ -252,6 +255,19 @@ def links(
     ]
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
+
+
+def _calls_rows(token: Token, name: str, question: Sequence[Token]) -> bool:
+    """Return whether a word is what rows are called, and the column a flag of some: transactions, none said foreign."""
+    words = words_of(name)
+    if (
+        len(words) < 3
+        or words[0] not in ("is", "has", "was")
+        or token.text == words[-1]
+        or words[-1] not in token.forms
+    ):
+        return False
+    return not any(word in one.forms for word in words[1:-1] for one in question)
 
 
 def _in_full(question: Sequence[Token], table: Table) -> dict[int, set[str]]:
