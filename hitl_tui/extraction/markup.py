@@ -197,7 +197,7 @@ class _Page(HTMLParser):
         self._dropped = ""
         self._heading: int | None = None
         self._item = False
-        self._typed: list[str] = []
+        self._typed: list[list[str]] = []
         self._typed_from: int | None = None
 
     def parse_marked_section(self, i: int, report: int = 1) -> int:
@@ -235,9 +235,9 @@ class _Page(HTMLParser):
         if self._typed_from is not None and not self._dropped:
             first, *more = data.split("\n")
             behind = line - self._typed_from + 1 - len(self._typed)
-            self._typed += [""] * behind
-            self._typed[-1] += first
-            self._typed += more
+            self._typed += [[] for _ in range(behind)]
+            self._typed[-1].append(first)
+            self._typed += [[one] for one in more]
             return
         for offset, part in enumerate(() if self._dropped else data.split("\n")):
             if words := part.split():
@@ -250,11 +250,13 @@ class _Page(HTMLParser):
 
     def flush(self) -> None:
         """Close what is being collected."""
-        for line, typed in enumerate(self._typed, self._typed_from or 1):
-            if typed.strip():
-                self.build.add(line, typed.rstrip())
+        for line, pieces in enumerate(self._typed, self._typed_from or 1):
+            if typed := "".join(pieces).rstrip():
+                self.build.add(line, typed)
             else:
                 self.build.flush()
+        if self._typed:
+            self.build.flush()
         self._typed, self._typed_from = [], None
         text, self._words, self._joins = " ".join(self._words), [], False
         if text and self._heading is not None:
