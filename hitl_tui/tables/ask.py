@@ -69,6 +69,12 @@ _WHOLE = re.compile(
 """Makes a sentence of its own, or asks for everything: nothing of the question before narrows it."""
 _EVERY = re.compile(r"\b(?:all|whole|every|world|overall|altogether)\b|전체|모든|전부|모두|통틀어", re.IGNORECASE)
 """Asks for all of several tables with the same columns."""
+_SAME_TIME = re.compile(
+    r"\b(?:(?:in|for|during|of) )?(?:that|the same|those|these) (?:year|quarter|month|week|day|time|period)s?\b"
+    r"|(?:그|같은)\s?(?:해|연도|년도|달|날|때|기간|분기)(?:에는|에|의|은|는)?(?![가-힣])",
+    re.IGNORECASE,
+)
+"""Says that a question asks of the same time as the one before."""
 _TAKES_OVER = re.compile(r"(?<=[가-힣])[은는도]\s?요\W*$")
 """Ends what goes on from a question before in Korean: `소설은요?`"""
 _CODE = re.compile(r"\b(?:ids?|codes?|numbers?|no)\b|번호|코드", re.IGNORECASE)
@@ -169,7 +175,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         for one in called:
             question = _blanked(_blanked(question, PurePosixPath(one.path).name), _stem(one))
     if before is not None and not named:
-        continued = _continued(question, before, known)
+        continued = _continued(_SAME_TIME.sub(" ", question), before, known)
         if continued is not None:
             return Answer(
                 continued, why="" if continued.sure else "unsure", versions=_versions(continued, known.tables)

@@ -187,6 +187,16 @@ def test_a_further_question_goes_on_from_the_last(folder: Path) -> None:
     assert not continues("total units in 2024 in sales.csv", ["total units in 2023 in sales.csv"], folder)
 
 
+@pytest.mark.parametrize("further", ["and for white ones that year?", "그 해 white는?"])
+def test_what_asks_of_the_same_time_keeps_it(tmp_path: Path, further: str) -> None:
+    rows = "".join(f"{year},{race},{year % 100 + len(race)}\n" for year in (1950, 1951) for race in ("white", "black"))
+    rows += "1952,asian,9\n"
+    (tmp_path / "infants.csv").write_text(f"year,race,mortality_rate\n{rows}", encoding="utf-8")
+    start = asked(tmp_path, "what was the mortality rate for black infants in 1950")
+    assert start.mapped is not None and "**55**" in brief(start, "en").answer
+    assert "mortality_rate: **55**, race: **white**" in brief(asked(tmp_path, further, start.mapped.query), "en").answer
+
+
 def test_a_question_that_says_all_that_it_asks_takes_nothing_from_the_last(tmp_path: Path) -> None:
     rows = ["2026-10-02,카페라떼,41", "2026-10-05,아메리카노,90", "2026-10-09,카페라떼,42", "2026-09-03,치즈케이크,200"]
     (tmp_path / "매출.csv").write_text("\n".join(["날짜,품목,수량", *rows]) + "\n", encoding="utf-8")
