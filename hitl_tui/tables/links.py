@@ -172,9 +172,8 @@ def links(
         if head := compound_of(token)[1] or _head(forms, table):  # of "최고기온" no highest price
             headed = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
             likely = {name: rate if name in headed else min(rate, _ASIDE) for name, rate in likely.items()}
-        if of_rows := {name for name in likely if _calls_rows(token, name, question)}:
-            likely = {name: rate for name, rate in likely.items() if name not in of_rows}
-            made.named[n] = CALLED
+        if any(_calls_rows(token, name, question) for name in likely):
+            likely, made.named[n] = {}, CALLED
         made.columns.append(likely)
         if token.kind == "year" and token.text.strip() in label:
             made.named[n] = 1.0

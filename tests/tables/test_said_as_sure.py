@@ -84,8 +84,8 @@ def test_files_of_the_same_things_are_not_added_up(tmp_path: Path) -> None:
 
 
 def test_what_rows_are_called_is_no_flag_of_them(tmp_path: Path) -> None:
-    rows = "".join(f"{n},{n % 2},{'True' if n % 10 == 0 else 'False'}\n" for n in range(40))
-    fraud = "number,is_foreign_transaction,is_fraud\n" + rows
+    rows = "".join(f"{n},{n * 1.5},{n % 2},{'True' if n % 10 == 0 else 'False'}\n" for n in range(40))
+    fraud = "number,transaction_amount,is_foreign_transaction,is_fraud\n" + rows
     asked = "What percentage of the transactions in the fraud data is marked as fraud?"
     assert "**10%** (4 / 40; all rows)" in said(tmp_path, asked, fraud_data=fraud)
     assert "**0%**" in said(tmp_path, "What share of the foreign transactions is fraud?", fraud_data=fraud)
