@@ -273,8 +273,8 @@ def main() -> None:
         ("SENTENCES", fitted.sentences),
         ("ANSWERS", fitted.answers),
         ("UNJUDGED", fitted.unjudged),
-        ("IN_MANY", fitted.sure[True]),
-        ("IN_FEW", fitted.sure[False]),
+        ("CONFIDENCE_IN_MANY", fitted.sure[True]),
+        ("CONFIDENCE_IN_FEW", fitted.sure[False]),
     ):
         print(name, {key: round(value, 3) for key, value in weights.items()})
     print("USUAL", round(fitted.usual, 1))

@@ -164,17 +164,17 @@ _DROPPED = frozenset({"script", "style", "template", "noscript", "svg"})
 _IS_TEXT = re.compile(r"text/(?:html|markdown|plain|template|x-(?:[\w-]*template|handlebars|mustache|markdown))\b")
 """Of which type a script is no program, but text that a page shows later."""
 _HEADINGS = {"title": 0} | {f"h{level}": level for level in range(1, 7)}
+_AS_TYPED = frozenset({"pre", "listing", "screen", "programlisting", "literallayout"})
+"""Whose text stands in lines, as a manual page or code."""
 _BLOCKS = frozenset(
     {
         "address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details",
         "dialog", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "head", "header",
-        "hr", "html", "legend", "li", "main", "nav", "ol", "option", "p", "pre", "section",
+        "hr", "html", "legend", "li", "main", "nav", "ol", "option", "p", "section",
         "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "br", "item", "listitem", "para", "simpara",
-        "term", "row", "screen", "programlisting",
+        "term", "row", *_AS_TYPED,
     }
 )  # fmt: skip
-_AS_TYPED = frozenset({"pre", "listing", "screen", "programlisting", "literallayout"})
-"""Whose text stands in lines, as a manual page or code."""
 _CELLS = frozenset({"td", "th", "entry"})
 _ITEMS = frozenset({"li", "item", "listitem"})
 _IN_ITEMS = frozenset({"p", "para", "simpara", "title"})
@@ -212,7 +212,7 @@ class _Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "script" and _IS_TEXT.match(dict(attrs).get("type") or ""):
             tag = "section"
-        if self._dropped or (tag == "br" and self._typed):
+        if self._dropped or (tag == "br" and self._typed_from is not None):
             return
         if tag in _CELLS:
             self._words += ["|"] if self._words else []

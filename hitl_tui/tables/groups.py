@@ -323,9 +323,9 @@ class Groups:
             if any(map(_TOTAL.search, names)):
                 continue
             highs = [self.q.column(name).high for name in names]  # a diameter and an area are no figures of the like
-            if len(names) > 1 and max(highs) > _ALIKE * min(highs) > 0:
+            if len(names) < 2 or max(highs) > _ALIKE * min(highs) > 0:
                 continue
-            if len(names) > 1 and len(apart) == len(names) and len({*apart}) == 1:
+            if len(apart) == len(names) and len({*apart}) == 1:
                 yield names, apart[0]
         for whole in numbers:
             parts = [c for c in numbers if c.whole == whole.whole and c.unit == whole.unit and c.high <= whole.high]

@@ -257,7 +257,7 @@ def links(
 
 
 def _calls_rows(token: Token, name: str, question: Sequence[Token]) -> bool:
-    """Return whether a word is what rows are called, and the column a flag of some: transactions, none said foreign."""
+    """Return whether a plural names the rows: "transactions", with no word for the flag `is_foreign_transaction`."""
     words = words_of(name)
     if (
         len(words) < 3

@@ -176,6 +176,8 @@ def test_preformatted_text_of_html_keeps_its_lines() -> None:
         (11, 12, "a\n b"),
     ]
     assert places(blocks_of("<pre>a</pre><pre>b</pre>", ".html")) == [(1, 1, "a"), (1, 1, "b")]
+    assert places(blocks_of("<pre><br>a\nb</pre>", ".html")) == [(1, 2, "a\nb")]
+    assert places(blocks_of("<literallayout>a\nb</literallayout>", ".docbook")) == [(1, 2, "a\nb")]
 
 
 def test_html_that_never_ends_is_read_as_far_as_it_goes_and_quickly() -> None:

@@ -193,7 +193,7 @@ def test_what_answers_is_shown_where_it_stands_before_or_after_what_is_asked(fol
     assert best.line == 3 and "patent claims" in best.text
     best = ask(folder, "What about patent claims by contributors?")[0]
     assert best.line == 9 and best.before.startswith("The *otter* package is")
-    assert best.whole == best.before + best.text and len(best.whole) <= MAX_PASSAGE_CHARS
+    assert best.full_text == best.before + best.text and len(best.full_text) <= MAX_PASSAGE_CHARS
     said = make_report("patent claims", SearchHits((best,), (), 1), {**NOTHING, "searched": 1}).text
     assert "licence.md:9" in said and "> The *otter* package" in said
 

@@ -102,7 +102,7 @@ class Passage:
     before: str = ""
 
     @property
-    def whole(self) -> str:
+    def full_text(self) -> str:
         """The words with those before."""
         return self.before + self.text
 
@@ -304,7 +304,7 @@ def _joined(parts: Sequence[tuple[int, int, str]]) -> str:
 
 def _unsaid(asked: Asked, passage: Passage) -> tuple[str, ...]:
     """Return the words that say what is asked and that a passage doesn't have; Korean verbs needn't stand there."""
-    tokens = f" {index_tokens(f'{file_title(passage.path)} {passage.heading} {passage.whole}')} "
+    tokens = f" {index_tokens(f'{file_title(passage.path)} {passage.heading} {passage.full_text}')} "
     return tuple(
         term.surface
         for term in asked.terms
@@ -512,7 +512,7 @@ def _different(windows: Sequence[Window], limit: int) -> list[Window]:
 
 
 def _quote(asked: Asked, window: Window) -> Passage:
-    """Return a window from the part on that says most of what was asked, and what stands before that."""
+    """Return a window as a passage, which begins with the part that says most of what was asked."""
     values = [asked.value(text) / math.sqrt(1 + len(text) / 400) for _, _, text in window.parts]
     said, meant = max(values) or 1.0, max(max(window.likes), _UNLIKE)
     likes = [*window.likes, *[0.0] * (len(values) - len(window.likes))]

@@ -131,7 +131,7 @@ UNJUDGED: Mapping[str, float] = {
     "heading": 0.043,
     "window": 0.029,
 }
-IN_MANY: Mapping[str, float] = {
+CONFIDENCE_IN_MANY: Mapping[str, float] = {
     "weight": 0.062,
     "stands_out": 0.348,
     "ahead": 0.097,
@@ -145,7 +145,7 @@ IN_MANY: Mapping[str, float] = {
     "foreign": 1.582,
     "": -32.741,
 }
-IN_FEW: Mapping[str, float] = {
+CONFIDENCE_IN_FEW: Mapping[str, float] = {
     "weight": 0.206,
     "stands_out": 0.146,
     "ahead": 0.083,
@@ -422,7 +422,7 @@ def likely(asked: Asked, windows: Sequence[Window]) -> float:
     """Return how likely it is that the first three of the ranked windows answer, in log-odds."""
     if len(asked.terms) > 1 and all(window.said == 0 for window in windows):  # there are few, in other words
         return _MEANT * max(max(window.likes) for window in windows) + _MEANT_EVEN
-    weights = IN_MANY if asked.windows > FEW else IN_FEW
+    weights = CONFIDENCE_IN_MANY if asked.windows > FEW else CONFIDENCE_IN_FEW
     return weights[""] + sum(weights.get(name, 0.0) * value for name, value in confidence(asked, windows).items())
 
 

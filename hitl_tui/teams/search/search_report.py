@@ -204,9 +204,7 @@ def make_report(query: str, hits: SearchHits, looked: Looked, asked: str = "") -
     cited = list(zip(hits.passages, citations, strict=True))
     brief = Brief(
         answer=_answer(found, cited),
-        evidence=tuple(
-            Block(_shown(found, passage, passage.heading, MAX_PASSAGE_CHARS), c.label) for passage, c in cited
-        ),
+        evidence=tuple(Block(_shown(found, passage, passage.heading), c.label) for passage, c in cited),
         absent=tuple(_absent(found)),
         quoted=tuple(citation.label for citation in citations[: _quoted(hits)]),
     )
@@ -390,7 +388,7 @@ def _shown(found: _Found, passage: Passage, heading: str, most: int = MAX_PASSAG
     """Return a passage below its place, which says so where others can be read and it is in another language."""
     apart = tongue(passage) not in (found.language, "") and found.language in map(tongue, found.hits.passages)
     place = f"`{_citation(passage).label}` {heading}".rstrip() + (found.words["elsewhere"] if apart else "")
-    return f"{place}\n\n{quoted(_unwrapped(passage.whole, passage.path), most)}"
+    return f"{place}\n\n{quoted(_unwrapped(passage.full_text, passage.path), most)}"
 
 
 def _count(words: Mapping[str, str], number: int, noun: str) -> str:
