@@ -42,7 +42,7 @@ assert ended.wait(30)
 assert os.dup(0) <= free + 5, "no descriptor is left over, but the pipe's"
 for word in ("said by Python", "late", "2", "100000"):
     assert word in heard, word
-assert any(line.startswith("half") for line in heard)
+assert any("half" in line for line in heard)  # it may come amid a line of the other program
 assert len(heard) < 20_000, len(heard)
 print("last")
 """
