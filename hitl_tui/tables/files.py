@@ -17,7 +17,8 @@ from hitl_tui.tables import forms
 
 SUFFIXES = {
     ".csv": "csv", ".tsv": "csv", ".tab": "csv", ".xlsx": "excel", ".xls": "excel", ".xlsm": "excel", ".ods": "excel",
-    ".parquet": "parquet", ".parq": "parquet", ".json": "json", ".jsonl": "json", ".ndjson": "json",
+    ".parquet": "parquet", ".parq": "parquet", ".pq": "parquet",
+    ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
 _RECORDS, _LISTS = re.compile(rb"\s*(?:\[\s*)?\{\s*\""), re.compile(rb"\"\s*:\s*\[\s*\{\s*\"")
 """How JSON begins that is a list of records, or a record a line; and what an object has that holds such lists."""
