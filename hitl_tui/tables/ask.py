@@ -98,7 +98,7 @@ class Answer:
         why: why there is no result: `absent` (a file that isn't there), `unread`, `unsure`, `none`, `limit` (that is to
             be read in a document); else empty.
         named: what the question calls the table.
-        choices: the nearest queries, best first.
+        choices: the nearest queries, best first; of one that is read, those of other tables that may have its rows.
         unread: table files that couldn't be read, and why.
         files: all tables there are, of a question that names another.
         likely: the query, unsure as it is, is worth its rows.
@@ -231,7 +231,10 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         several or _EVERY.search(question) or (best.query.part in ("year", "month of year") and not best.query.ends)
     )
     whole = bool(versions and (all_of_them or _one_after_another(best, versions))) and best.query.shape != "change"
-    return Answer(best, unread=known.unread, versions=versions, whole=whole)
+    others = tuple(
+        one for one in ranked if one.sure and one.own and one.score >= NEAR and one.table.file != best.table.file
+    )
+    return Answer(best, unread=known.unread, versions=versions, whole=whole, choices=others)
 
 
 def _subjects(question: str, tables: Sequence[Table]) -> dict[tuple[str, str], float]:
@@ -405,7 +408,7 @@ def _asked(question: str, files: Sequence[TableFile], before: TableQuery | None)
         return answer
     if answer.mapped.query.limited:
         return replace(answer, why="limit")
-    return _with_rows(replace(answer, why="", choices=()))
+    return replace(_with_rows(replace(answer, why="", choices=() if answer.why else answer.choices)), choices=())
 
 
 def _with_rows(answer: Answer) -> Answer:
@@ -422,6 +425,10 @@ def _with_rows(answer: Answer) -> Answer:
     for one in answer.versions:
         others = tuple(other for other in (best, *answer.versions) if other is not one)
         other = run(replace(answer, mapped=one, versions=others)) if one.sure else first
+        if not other.empty:
+            return other
+    for one in answer.choices:
+        other = run(replace(answer, mapped=one, versions=(), whole=False))
         if not other.empty:
             return other
     return first

@@ -59,6 +59,8 @@ _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
 _MODIFIES = 0.8
 """How likely it is a table's name at most."""
+_DIGITS = 3
+"""Digits of a key at least that may be said without the zeros before it."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
 _ASKING = frozenset(("what", "which", "how", "why"))
@@ -83,7 +85,8 @@ def index_of(table: Table) -> ValueIndex:
         for column in table.columns:
             for value in column.values:
                 if value not in column.items:
-                    whole.setdefault(key_of(value), []).append((column.name, value))
+                    for key in {key_of(value), _bare_number(value)} - {""}:
+                        whole.setdefault(key, []).append((column.name, value))
                 if len(value) <= 200:
                     for word in set(words_of(value)):
                         counts = words.setdefault(word, {})
@@ -95,6 +98,12 @@ def index_of(table: Table) -> ValueIndex:
         while len(_indexes) > 200:
             _indexes.popitem(last=False)
     return known
+
+
+def _bare_number(value: str) -> str:
+    """Return a number of some digits without the zeros that it is filled up with; empty for any other value."""
+    bare = value.lstrip("0") if value.startswith("0") and value.isdigit() else ""
+    return bare if len(bare) >= _DIGITS else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -292,7 +292,7 @@ class PlannedQuery(TypedDict):
 
     Args:
         tables: the files that are read, relative to the workspace.
-        others: files with the same columns that are asked where the first have no such rows.
+        others: files that are asked where the first have no such rows.
         words: what is asked of them, in plain words; empty where no table fits the question.
         sql: the query; empty where none is clear.
         choices: the queries among which a person will be asked to choose, in plain words, where none is clear.

@@ -50,7 +50,8 @@ def _planned(answer: Answer, language: str) -> PlannedQuery:
     mapped = answer.mapped if not near and (not answer.why or answer.likely) else None
     if mapped is None:
         return PlannedQuery(tables=[], others=[], words="", sql="", choices=near, awaits=False)
-    others = list(dict.fromkeys(one.table.name for one in answer.versions))
+    elsewhere = () if answer.why else answer.choices
+    others = list(dict.fromkeys(one.table.name for one in (*answer.versions, *elsewhere)))
     return PlannedQuery(
         tables=[mapped.table.name, *(others if answer.whole else ())],
         others=[] if answer.whole else others,
