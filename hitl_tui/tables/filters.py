@@ -28,6 +28,14 @@ PARTS_OF_DAYS = {
     "day": ("day", "dd", "일"),
 }
 """Names of columns of numbers that are parts of a date."""
+_NEAR = 3
+"""Words between the name of a column and a word within its texts at most."""
+_MARKS = re.compile(
+    r"[\"'“‘]$|(?:called|named|titled|contain(?:s|ing)?|mention(?:s|ed|ing)?|includ(?:e|es|ing)|words?|about|like|with)\s"
+    r"(?:(?:the|a|an|word|name)\s)*[\"'“‘]?$",
+    re.I,
+)
+"""What a word follows that is a part of a text."""
 _NO_SIGN = ("not", "between")
 
 
@@ -65,14 +73,16 @@ class Filters:
             kept = kept if both or not named else []
             options.append(kept[:CHOICES] + ([(0.0, None)] if named else []))
         for chosen in list(product(*options))[:_MOST_READINGS]:
-            made: dict[tuple[str, bool], Filter] = {}
+            made: dict[tuple[str, bool, bool], Filter] = {}
             used: set[int] = set()
-            for (_, read), (places, _) in zip(chosen, spans, strict=True):
+            for (_, read), (places, _) in sorted(
+                zip(chosen, spans, strict=True), key=lambda one: min(one[1][0]) if self._excludes else 0
+            ):
                 if read is None:
                     continue
                 used |= places
                 words = " ".join(self.q.tokens[n].text for n in sorted(places))
-                key = (read.column, read.whole)
+                key = (read.column, read.whole, self._excludes is not None and min(places) >= self._excludes)
                 known_filter = made.get(key)
                 values = (*(known_filter.values if known_filter else ()), *read.values)
                 said = f"{known_filter.said} {words}" if known_filter else words
@@ -80,6 +90,14 @@ class Filters:
                 op = "has" if not read.whole else "item" if items.issuperset(values) else "is"
                 made[key] = Filter(read.column, op, tuple(dict.fromkeys(values)), said)
             yield [self.negated(one) for one in made.values()], frozenset(used), sum(one[0] for one in chosen)
+
+    @cached_property
+    def _excludes(self) -> int | None:
+        """The first word of an English question that what is to be left out stands behind: "foreign, not US"."""
+        if self.q.korean:
+            return None
+        ends = [end for _, end in self.q.comparisons.get("not", ())]
+        return next((n for n, token in enumerate(self.q.tokens) if any(0 <= token.start - e <= 5 for e in ends)), None)
 
     def _is_value(self, link: ValueLink, places: frozenset[int]) -> bool:
         """Whether numbers that are also texts of a column stand beside other words of it (`5.56 mm rifles`)."""
@@ -152,10 +170,21 @@ class Filters:
         """
         if link.whole:
             return False
-        if self.q.is_asked_for(link.last):  # "which substance" is none that is called so
+        if self.q.is_asked_for(link.last) or not self._is_marked(link):  # "which substance" is none that is called so
             return True
         whole = any(one.whole and one.column == link.column for one in self.q.links.values)
         return whole or (self.q.superlative and not self.q.tokens[link.first].text[0].isupper())
+
+    def _is_marked(self, link: ValueLink) -> bool:
+        """Whether a word within what each row is called is said as a name or a text: no verb is that, or any noun."""
+        token, column = self.q.tokens[link.first], self.q.column(link.column)
+        tells_rows = 2 * column.distinct > column.filled
+        if not (token.text.isascii() and token.text.islower() and tells_rows):
+            return True
+        near = range(max(0, link.first - _NEAR), min(len(self.q.tokens), link.last + _NEAR + 1))
+        named = any(self.q.links.columns[n].get(column.name, 0.0) >= LIKELY for n in near)
+        before = self.q.text[: token.start]
+        return named or link.first in self.q.counted_nouns or _MARKS.search(before) is not None
 
     def negated(self, one: Filter) -> Filter:
         at = self.q.text.find(one.said.split()[0])

@@ -230,7 +230,12 @@ class Rating:
             apart = 1 if limits else 1 - _MOST_NEAR * self.q.links.related.get(n, 0.0)
             says, rare = says * apart, rare * (1 if is_verb(token, self.q.text) else apart)
         asked = self.q.is_asked_for(n) and bool(query.order) and self._tells(query)
-        return says * (0.5 if counted or asked else 1), 0.0 if counted and self._is_said(query.measure) else rare
+        said_of_rows = counted and (self._is_said(query.measure) or self._same_as_called(n))
+        return says * (0.5 if counted or asked else 1), 0.0 if said_of_rows else rare
+
+    def _same_as_called(self, n: int) -> bool:
+        """Whether a noun only goes on from the one that the table is called by: the symbols of tickers."""
+        return n - 1 in self.q.called & self.q.counted_nouns
 
     def _hardly_meant(self, used: frozenset[int]) -> Iterator[float]:
         """Yield how rare the words are that only may mean the table: what they would limit all its rows to is lost."""

@@ -20,6 +20,7 @@ from hitl_tui.tables.words import (
     is_ending,
     is_question_word,
     key_of,
+    lemma,
     lexicon,
     likeness,
     number_word,
@@ -62,6 +63,8 @@ LASTING = re.compile(
 )
 _AFTERWORD = re.compile(r"(?<=\?)\s+(?:\S+\s+){0,5}\S+[.!]?\s*$")
 """A few words after the question, that say again what it asks."""
+_ABBREVIATED = re.compile(r"(?<![a-z.])(?:i\.e|e\.g|viz|etc|incl|resp|approx)(?:\.|(?=[\s,]))", re.I)
+"""What only joins words: `i.e.`, `etc.`"""
 NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=[A-Z]))", re.I)
 """How names of columns begin that hold how many of something there are."""
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
@@ -111,6 +114,7 @@ class QuestionInTable:
         self.by_meaning = by_meaning
         self.text = parted(_without_files(question, table) if named else question)
         self.text = _AFTERWORD.sub(lambda said: BLANK * len(said.group()), self.text)
+        self.text = _ABBREVIATED.sub(lambda said: " " * len(said.group()), self.text)
         self.korean = re.search("[가-힣]", question) is not None
         self.tokens = tokens(self.text)
         self.pair = self._asked_pair(table)
@@ -604,7 +608,8 @@ class QuestionInTable:
         ends = [found.end() for _, end in spans if (found := _OF_THE.match(self.text, end))]
         nouns = {n for n, t in said if any(0 <= t.start - end <= 1 for end in ends)}
         for n, token in said:  # of bike rentals, both are
-            if n - 1 in nouns and n - 1 in self.links.named and token.start - self.tokens[n - 1].end == 1:
+            before = self.tokens[n - 1].text.lower() if n - 1 in nouns & self.links.named.keys() else ""
+            if before and before == lemma(before) and token.start - self.tokens[n - 1].end == 1:
                 nouns.add(n)
         return frozenset(nouns)
 
