@@ -231,10 +231,10 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
         several or _EVERY.search(question) or (best.query.part in ("year", "month of year") and not best.query.ends)
     )
     whole = bool(versions and (all_of_them or _one_after_another(best, versions))) and best.query.shape != "change"
-    others = tuple(
+    elsewhere_too = tuple(
         one for one in ranked if one.sure and one.own and one.score >= NEAR and one.table.file != best.table.file
     )
-    return Answer(best, unread=known.unread, versions=versions, whole=whole, choices=others)
+    return Answer(best, unread=known.unread, versions=versions, whole=whole, choices=elsewhere_too)
 
 
 def _subjects(question: str, tables: Sequence[Table]) -> dict[tuple[str, str], float]:

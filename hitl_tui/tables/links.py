@@ -85,8 +85,8 @@ def index_of(table: Table) -> ValueIndex:
         for column in table.columns:
             for value in column.values:
                 if value not in column.items:
-                    for key in {key_of(value), _bare_number(value)} - {""}:
-                        whole.setdefault(key, []).append((column.name, value))
+                    for said in {key_of(value), _bare_number(value)} - {""}:
+                        whole.setdefault(said, []).append((column.name, value))
                 if len(value) <= 200:
                     for word in set(words_of(value)):
                         counts = words.setdefault(word, {})
