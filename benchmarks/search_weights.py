@@ -242,6 +242,7 @@ def confidence(case: Case, weights: dict[str, float], other: float) -> tuple[dic
         "words": max(case.said[at] for at in best) / size,
         "answer": max(case.answers[at][0]["answer"] for at in best),
         "sentence": max(case.answers[at][0]["sentence"] for at in best),
+        "match": max(case.answers[at][0]["match"] for at in best),
         "share": max(case.answers[at][0]["share"] for at in best),
         "terms": float(case.terms),
         "windows": size,

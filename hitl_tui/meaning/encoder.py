@@ -28,10 +28,14 @@ from typing import Any
 
 _THREADS, _MOST_THREADS = 1, 4
 COMPARED = 500
+MOST_SENTENCES = 10
+"""Sentences of a window that are compared with a question."""
+SPREAD = 4.0
+"""What likenesses and parts of a meaning are multiplied by before they are weighed: hardly one is above a quarter."""
 _PASSAGE = 600
 """Characters of a passage that are weighed as an answer."""
 _MOST, _LONG = 4, 12
-_SENTENCES = re.compile(r"(?<=[.?!])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _IDLE_SECONDS, _REST_SECONDS = 120, 60
 _REMEMBERED = 10_000
 """Texts of which the encoding is kept, at 2 KB each: a folder is often asked several questions."""
@@ -58,6 +62,16 @@ def answering(question: str, passages: Sequence[str]) -> list[float]:
     """Return how well each passage answers a question, higher is better; empty where this can't be told here."""
     said = _ENCODER.ask("answering", question=_storable(question), texts=[_storable(p[:_PASSAGE]) for p in passages])
     return [float(one) for one in said]
+
+
+def matches(question: str, windows: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+    """Return how well each window, its headings and its sentences, answers a question, in log-odds.
+
+    This was learnt from questions about passages; see `benchmarks/answer_match.py`. It is 0 where no encoder can run.
+    """
+    texts = [[_storable(text[:COMPARED]) for text in (heading, *parts[:MOST_SENTENCES])] for heading, parts in windows]
+    said = _ENCODER.ask("matching", question=_storable(question[:COMPARED]), windows=texts) if texts else []
+    return [float(one) for one in said] or [0.0] * len(windows)
 
 
 def akin(words: Sequence[str], names: Sequence[str]) -> list[dict[int, tuple[float, float | None]]]:
@@ -95,7 +109,7 @@ def nearest(question: str, store: Path, most: int, known: Sequence[int], files: 
 
 
 def _asked(question: str) -> list[str]:
-    sentences = [part for part in _SENTENCES.split(question)[:_MOST] if len(part) >= _LONG]
+    sentences = [part for part in _SENTENCE_END.split(question)[:_MOST] if len(part) >= _LONG]
     return [_storable(text[:COMPARED]) for text in (question, *sentences)]
 
 
@@ -186,11 +200,35 @@ class Models:
         self._pieces: dict[str, list[int]] = {}
         self._map: Any = None
         self._usual: Any = None
+        self._learnt: Any = None
 
     def alike(self, question: Sequence[str], texts: Sequence[str]) -> list[float]:
         rows = self._remembered("quick", [*question, *texts], self.quick.encode)
         asked = rows[: len(question)]
         return [max(float(row @ one) for one in asked) for row in rows[len(question) :]]
+
+    def matching(self, question: str, windows: Sequence[Sequence[str]]) -> list[float]:
+        np = self._np
+        if self._learnt is None:
+            with resources.files("hitl_tui.meaning").joinpath("answer_match.npz").open("rb") as file:
+                self._learnt = {name: part.astype("f4") for name, part in np.load(file).items()}
+        learnt = self._learnt
+        (asked,) = self._remembered("quick", [question], self.quick.encode)
+        known = self._remembered("quick", [text for texts in windows for text in texts], self.quick.encode)
+        rows = np.array(known, dtype="f4").reshape(len(known), -1)
+        likes = SPREAD * (rows @ asked)
+        theirs = SPREAD * (rows @ learnt["text.weight"].T)
+        mine = np.broadcast_to(SPREAD * (learnt["question.weight"] @ asked), theirs.shape)
+        both = np.concatenate([mine, theirs, mine * theirs, likes[:, None]], axis=1)
+        hidden = np.maximum(both @ learnt["hidden.weight"].T + learnt["hidden.bias"], 0)
+        odds = hidden @ learnt["said.weight"][0] + learnt["said.bias"][0]
+        found, first = [], 0
+        for texts in windows:
+            end = first + len(texts)
+            parts = [odds[first + 1 : end].max(), odds[first], likes[first], likes[first + 1 : end].max()]
+            found.append(float(np.array(parts) @ learnt["whole.weight"][0] + learnt["whole.bias"][0]))
+            first = end
+        return found
 
     def answering(self, question: str, texts: Sequence[str]) -> list[float]:
         self._load_thorough()

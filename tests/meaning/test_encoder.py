@@ -27,6 +27,15 @@ def test_the_passage_that_answers_is_judged_best(question: str) -> None:
     assert not judged or max(judged) == judged[-1]
 
 
+@pytest.mark.parametrize("question", ["How much holiday do I get?", "연차 휴가는 며칠인가요?"])
+def test_the_window_that_answers_matches_best_whatever_else_is_asked_with_it(question: str) -> None:
+    windows = [("Company handbook", (text,)) for text in (*OTHERS, LEAVE)]
+    found = encoder.matches(question, windows)
+    assert max(found) == found[-1]
+    assert encoder.matches(question, windows[-1:]) == pytest.approx(found[-1:], abs=1e-4)
+    assert encoder.matches(question, []) == []
+
+
 def test_sketches_find_what_means_the_same(tmp_path: Path) -> None:
     store = tmp_path / "store.db"
     db = sqlite3.connect(store)
@@ -56,6 +65,7 @@ def test_what_can_not_run_finds_nothing_alike(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setattr(encoder, "_COMMAND", ("-c", "raise SystemExit(1)"))
     assert encoder.likenesses("leave", [LEAVE, *OTHERS]) == [0.0] * 4
     assert encoder.answering("leave", [LEAVE]) == []
+    assert encoder.matches("leave", [("Leave", [LEAVE])]) == [0.0]
     assert encoder.sketches([LEAVE]) == []
     assert encoder.nearest("leave", tmp_path / "none.db", 3, []) == {}
 

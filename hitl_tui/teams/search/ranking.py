@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 
-from hitl_tui.meaning.encoder import answering, likenesses, nearest
+from hitl_tui.meaning.encoder import MOST_SENTENCES, answering, likenesses, matches, nearest
 from hitl_tui.teams.search.query_terms import Term
 from hitl_tui.teams.search.tokens import has_korean, index_tokens
 
@@ -29,8 +29,8 @@ _OTHERS = 25
 _UNKNOWN = 0.25
 """The likeness of a window that has no sketch yet."""
 _TITLE, _NAME = 0.5, 0.25
-_HEADING, _SENTENCE_CHARS, _MOST_SENTENCES = 300, 360, 10
-"""Characters of the headings and of a sentence, and sentences of a window, of which meaning is compared."""
+_HEADING, _SENTENCE_CHARS = 300, 360
+"""Characters of the headings and of a sentence of which meaning is compared."""
 _STRETCH = 400
 """Characters of a window that are judged."""
 _NO_WORD = re.compile(r"[\W_]+")
@@ -84,82 +84,86 @@ _LONG = 800
 _BEST = 3
 
 HEADINGS: Mapping[str, float] = {
-    "words": 3.836,
-    "share": 7.269,
-    "heading_share": 0.279,
-    "heading": 4.439,
-    "window": 12.619,
+    "words": 3.488,
+    "share": 8.083,
+    "heading_share": -0.616,
+    "heading": 3.934,
+    "window": 13.874,
 }
 SENTENCES: Mapping[str, float] = {
-    "words": 3.273,
-    "share": 5.644,
-    "sentence_share": 0.549,
-    "heading_share": 0.506,
-    "sentence": 8.556,
-    "heading": 3.822,
-    "window": 5.385,
-    "foreign": 0.516,
-    "of_kind": 1.801,
-    "has_figure": 1.618,
-    "figure_in_sentence": 0.977,
-    "length": -0.138,
-    "code": -1.047,
-    "test": -2.592,
-    "changes": -0.728,
+    "words": 3.296,
+    "share": 6.226,
+    "sentence_share": -0.154,
+    "heading_share": 0.184,
+    "sentence": 3.916,
+    "heading": 1.305,
+    "window": 6.362,
+    "foreign": 0.474,
+    "match": 0.406,
+    "of_kind": 2.855,
+    "has_figure": 1.323,
+    "figure_in_sentence": 1.49,
+    "length": 0.735,
+    "code": -0.452,
+    "test": -2.68,
+    "changes": 0.263,
 }
 ANSWERS: Mapping[str, float] = {
-    "words": 3.311,
-    "share": 4.667,
-    "sentence_share": 0.125,
-    "heading_share": -0.242,
-    "sentence": 7.181,
-    "heading": 3.221,
-    "window": 4.232,
-    "foreign": 0.897,
-    "of_kind": 1.633,
-    "has_figure": 1.788,
-    "figure_in_sentence": 1.019,
-    "length": -0.082,
-    "code": -1.127,
-    "test": -2.974,
-    "changes": -0.845,
-    "answer": 37.421,
+    "words": 3.487,
+    "share": 5.508,
+    "sentence_share": -0.525,
+    "heading_share": -0.555,
+    "sentence": 2.814,
+    "heading": 1.296,
+    "window": 5.982,
+    "foreign": 0.711,
+    "match": 0.359,
+    "of_kind": 3.055,
+    "has_figure": 1.415,
+    "figure_in_sentence": 1.475,
+    "length": 1.006,
+    "code": -0.653,
+    "test": -2.825,
+    "changes": 0.154,
+    "answer": 34.562,
 }
 UNJUDGED: Mapping[str, float] = {
-    "": 0.809,
-    "sentence": 0.079,
-    "heading": 0.043,
-    "window": 0.029,
+    "sentence": 0.094,
+    "heading": 0.036,
+    "window": 0.018,
+    "": 0.808,
 }
 CONFIDENCE_IN_MANY: Mapping[str, float] = {
-    "weight": 0.062,
-    "stands_out": 0.348,
-    "ahead": 0.097,
-    "words": 0.055,
-    "answer": 30.091,
-    "sentence": 1.154,
-    "share": 1.374,
-    "terms": 0.123,
-    "windows": 0.06,
-    "absent": -1.141,
-    "foreign": 1.582,
-    "": -32.741,
+    "weight": 0.151,
+    "stands_out": 0.199,
+    "ahead": 0.013,
+    "words": 0.333,
+    "answer": 23.727,
+    "sentence": -1.204,
+    "match": 0.137,
+    "share": 0.625,
+    "terms": 0.11,
+    "windows": 0.179,
+    "absent": -0.986,
+    "foreign": 1.257,
+    "": -30.2,
 }
 CONFIDENCE_IN_FEW: Mapping[str, float] = {
-    "weight": 0.206,
-    "stands_out": 0.146,
-    "ahead": 0.083,
-    "words": 0.15,
-    "answer": 22.348,
-    "sentence": -1.128,
-    "share": 1.506,
-    "terms": 0.002,
-    "absent": -0.818,
-    "foreign": 1.199,
-    "": -29.632,
+    "weight": 0.145,
+    "stands_out": 0.08,
+    "ahead": 0.034,
+    "words": 0.245,
+    "answer": 21.565,
+    "sentence": -2.147,
+    "match": 0.117,
+    "share": 1.886,
+    "terms": -0.061,
+    "absent": -1.017,
+    "foreign": 1.155,
+    "": -24.735,
 }
 FEW = 200
-USUAL = 37.6
+USUAL = 34.4
 """What each part of a window weighs; and what tells whether the three best answer, among many windows and among few,
 with the log-odds where nothing does; how many are few; and the weight of a window that doesn't answer."""
 
@@ -322,7 +326,7 @@ def candidates(db: sqlite3.Connection, asked: Asked, named: Sequence[int]) -> li
 def by_headings(asked: Asked, windows: Sequence[Window]) -> list[Window]:
     """Return windows in the order in which their words and headings answer."""
     most = max((window.said for window in windows), default=0.0) or 1.0
-    titles = [f"{file_title(window.path)} {window.heading}"[:_HEADING] for window in windows]
+    titles = [_title(window) for window in windows]
     different = list(dict.fromkeys(titles))
     likes = dict(zip(different, likenesses(asked.text, different), strict=True))
     made = [
@@ -343,19 +347,21 @@ def by_headings(asked: Asked, windows: Sequence[Window]) -> list[Window]:
 
 def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
     """Return windows in the order in which their words, headings and sentences answer."""
-    texts = [text[:_SENTENCE_CHARS] for window in windows for _, _, text in window.parts[:_MOST_SENTENCES]]
+    texts = [text[:_SENTENCE_CHARS] for window in windows for _, _, text in window.parts[:MOST_SENTENCES]]
     every = iter(likenesses(asked.text, texts))
+    match = matches(asked.text, [(_title(w), [text[:_SENTENCE_CHARS] for _, _, text in w.parts]) for w in windows])
     figure = _FIGURE.search(asked.text) is not None
     kinds = [says for asks, says in ((_TIME, _TIMES), (_REASON, _REASONS)) if asks.search(asked.text)]
     made = []
-    for window in windows:
-        parts = [text for _, _, text in window.parts[:_MOST_SENTENCES]]
+    for window, matched in zip(windows, match, strict=True):
+        parts = [text for _, _, text in window.parts[:MOST_SENTENCES]]
         likes = tuple(next(every) for _ in parts)
         path = window.path.casefold()
         features = {
             **window.features,
             "sentence_share": max(asked.share(f" {index_tokens(text)} ") for text in parts),
             "sentence": max(likes),
+            "match": matched,
             "of_kind": any(says.search(window.text) for says in kinds),
             "has_figure": figure and any(map(_has_digit, parts)),
             "figure_in_sentence": figure and _has_digit(parts[likes.index(max(likes))]),
@@ -410,6 +416,7 @@ def confidence(asked: Asked, windows: Sequence[Window]) -> dict[str, float]:
         "words": max(window.said for window in windows[:_BEST]) / size,
         "answer": max(window.features["answer"] for window in windows[:_BEST]),
         "sentence": max(window.features["sentence"] for window in windows[:_BEST]),
+        "match": max(window.features["match"] for window in windows[:_BEST]),
         "share": max(window.features["share"] for window in windows[:_BEST]),
         "terms": len(asked.terms),
         "windows": size,
@@ -424,6 +431,10 @@ def likely(asked: Asked, windows: Sequence[Window]) -> float:
         return _MEANT * max(max(window.likes) for window in windows) + _MEANT_EVEN
     weights = CONFIDENCE_IN_MANY if asked.windows > FEW else CONFIDENCE_IN_FEW
     return weights[""] + sum(weights.get(name, 0.0) * value for name, value in confidence(asked, windows).items())
+
+
+def _title(window: Window) -> str:
+    return f"{file_title(window.path)} {window.heading}"[:_HEADING]
 
 
 def file_title(path: str) -> str:
