@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import frequencies
+from hitl_tui.tables.descriptions import description
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, other_names, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.joins import Joined, joined
@@ -244,8 +245,10 @@ def _subjects(question: str, tables: Sequence[Table]) -> dict[tuple[str, str], f
         f"{name}: {', '.join(' '.join(words_of(c.name)) for c in t.columns[:_TOLD])}"
         for name, t in zip(called, tables, strict=True)
     ]
+    told += [description(table.file) for table in tables]
     likes = likenesses(question, [*called, *told])
-    both = [likes[n] + likes[n + len(tables)] for n in range(len(tables))]
+    every = len(tables)
+    both = [likes[n] + max(likes[n + every], likes[n + 2 * every]) for n in range(every)]
     usual = sum(both) / len(both)
     return {table.place: _SUBJECT * max(0.0, like - usual) for table, like in zip(tables, both, strict=True)}
 

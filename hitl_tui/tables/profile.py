@@ -62,6 +62,8 @@ _LABELS = 3
 _CLOCK = re.compile(r"(?:[01]?\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
 _AFTERNOON = re.compile(r"1[3-9]|2\d")
 _NUMBERING = frozenset(("id", "idx", "index", "no", "nr", "number"))
+_APART = 100
+"""How far numbers that rows are called by are apart at most, on average; figures are farther."""
 _NUMBERED = ("번호", "순번", "일련번호")
 """How the names of columns end that number rows."""
 _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...] | str] = OrderedDict()
@@ -231,7 +233,8 @@ class Table:
         words = words_of(column.bare_name)
         if words and words[-1] in _NUMBERING:
             return True
-        return name == self.columns[0].name and column.filled == self.rows and {*words} <= {*words_of(self.stem)}
+        first = name == self.columns[0].name and column.filled == self.rows and {*words} <= {*words_of(self.stem)}
+        return first and column.high - column.low <= _APART * self.rows
 
 
 @dataclass(frozen=True, slots=True)

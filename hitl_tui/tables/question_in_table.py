@@ -69,7 +69,9 @@ NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=
 """How names of columns begin that hold how many of something there are."""
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _DATA = re.compile(
-    r"\s?(?:\S{0,14}\s)?(?:엑셀|파일|시트|데이터|자료|표에서|(?:data|dataset|spreadsheet|workbook)(?![a-z]))", re.I
+    r"\s?(?:\S{0,14}\s)?(?:엑셀|파일|시트|데이터|자료|표에서|설문|조사에서|기록에서|실험에서"
+    r"|(?:data|dataset|spreadsheet|workbook|survey|simulation|experiment|study|census)(?![a-z]))",
+    re.I,
 )
 _BESIDE = 3
 """Letters from a word to the name of a file that it describes."""
@@ -145,6 +147,10 @@ class QuestionInTable:
         self.links: Links = links(
             self.tokens, table, self.operators, named=named, by_meaning=by_meaning, glossed=glossed
         )
+        for n in self.describing:  # the treatment of "the treatment survey" asks for none who had it
+            if any(map(self.flag, self.links.columns[n])):
+                self.links.columns[n] = {c: rate for c, rate in self.links.columns[n].items() if not self.flag(c)}
+                self.links.named.setdefault(n, LIKELY)
         over = lexicon().over.search(self.text)
         spoken = [n for n, t in enumerate(self.tokens) if over and over.start() < t.end and t.start < over.end()]
         self.over = frozenset(n for n in spoken if 1.0 not in self.links.columns[n].values())
