@@ -507,7 +507,7 @@ def _total_row(opened: Engine, query: TableQuery, table: Table) -> Filter | None
     A sum is of these alone; where it is made for each value of the column, of all others.
     """
     year = next((column.name for column in table.columns if column.years), "")
-    if query.aggregate != "sum" or query.shape not in ("figure", "groups", "change") or not year:
+    if query.aggregate != "sum" or not (query.measure and year) or query.shape not in ("figure", "groups", "change"):
         return None
     fixed = {one.column for one in query.filters}
     rows = " AND ".join(one.sql() for one in query.filters if one.column != year) or "TRUE"

@@ -36,7 +36,7 @@ _TOKEN = re.compile(
     r"|(?P<decade>\d{3}0(?:s\b|년대))"
     r"|(?P<ordinal>\d+(?:st|nd|rd|th)\b|\d+등[석실]?)"
     r"|(?P<month>(?<!\d)(?:1[0-2]|[1-9])월)"
-    r"|(?P<number>[-−]?(?:[$₩€£]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)(?P<scale>\s?(?:천만|백만|만|억|조|천|thousand\b|million\b|mn\b|billion\b|bn\b|k\b|m\b(?=\s|$)))?"
+    r"|(?P<number>(?:(?<!\d)[-−])?(?:[$₩€£]\s?)?(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?)(?P<scale>\s?(?:천만|백만|만|억|조|천|thousand\b|million\b|mn\b|billion\b|bn\b|k\b|m\b(?=\s|$)))?"
     rf"\s?(?P<unit>(?:{_UNITS})(?![a-z]))?"
     r"|(?P<latin>[A-Za-zÀ-ÿ_][\w'&]*(?:[-.][A-Za-z0-9À-ÿ_]+)*)"
     r"|(?P<hangul>[가-힣]+)"

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.tables.ask import About, about, ask
+from hitl_tui.tables.ask import About, about, again, ask
 from hitl_tui.tables.files import table_files
+from hitl_tui.tables.query import TableQuery
 from tests.tables.test_columns_and_values import folder, said
 
 SHOPS = "code,name,market\n" + "".join(
@@ -59,3 +60,18 @@ def test_a_short_ending_of_parquet_is_a_table(tmp_path: Path) -> None:
         str(tmp_path / "licences.pq")
     )
     assert about("what is the licence of Oak?", tmp_path) is About.TABLE
+
+
+@pytest.mark.parametrize("years", ["2011-2013", "2011–2013", "2011~2013"])
+def test_a_dash_between_years_is_no_minus(tmp_path: Path, years: str) -> None:
+    rain = "year,rain\n" + "".join(f"{year},{year - 2000}\n" for year in range(2005, 2020))
+    assert "**12**" in said(tmp_path, f"average rain over {years}", rain=rain)
+
+
+def test_a_sum_of_each_column_has_no_row_for_the_total(tmp_path: Path) -> None:
+    towns = ("Oak", "Elm", "Fir", "Ash", "Yew", "Bay", "Box")
+    visits = "town,year,visitors,guides\n" + "".join(f"{one},{year},9,3\n" for one in towns for year in (2021, 2022))
+    query = TableQuery("visits.csv", shape="groups", aggregate="sum", columns=("visitors", "guides"))
+    answer = again(query, table_files(folder(tmp_path, visits=visits)))
+    assert answer.result is not None
+    assert answer.result.rows == (("visitors", 126), ("guides", 42))
