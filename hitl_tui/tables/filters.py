@@ -37,6 +37,13 @@ _MARKS = re.compile(
 )
 """What a word follows that is a part of a text."""
 _NO_SIGN = ("not", "between")
+_NOUN = re.compile(r"\s?[a-z]+(?:\s[a-z]+){0,3}?\s(?=(?:or|and)\s)", re.I)
+"""What stands between a number and the words that say of which side of it something is."""
+_OF_WHAT = re.compile(r"\s?[a-z]+\sof\s(?:the\s)?", re.I)
+"""What stands between a number and what it is a number of: the grams of 12 grams of sugar."""
+_METRES = re.compile(r"\d\s?m\s*$")
+_AGED = re.compile(r"세(?!기|대)|살|[- ]?years?[- ]olds?", re.I)
+"""What follows an age."""
 
 
 class Filters:
@@ -52,7 +59,8 @@ class Filters:
         for link in self.q.links.values:
             places = frozenset(range(link.first, link.last + 1))
             of_table = not link.whole and TABLE_NOUN.match(self.q.text[self.q.tokens[link.last].end :])
-            if of_table or places <= self.q.describing & self.q.links.guessed.keys():
+            compared = link.first == link.last and self._is_compared(self.q.tokens[link.first])
+            if of_table or compared or places <= self.q.describing & self.q.links.guessed.keys():
                 continue  # it says what the table is of
             known = next((one for one in spans if one[0] == places and one[1][0].whole == link.whole), None)
             if known is not None:
@@ -98,6 +106,10 @@ class Filters:
             return None
         ends = [end for _, end in self.q.comparisons.get("not", ())]
         return next((n for n, token in enumerate(self.q.tokens) if any(0 <= token.start - e <= 5 for e in ends)), None)
+
+    def _is_compared(self, token: Token) -> bool:
+        """Whether a word is a number that something is more or less than, and no text."""
+        return token.kind == "number" and bool(self._sign(token))
 
     def _is_value(self, link: ValueLink, places: frozenset[int]) -> bool:
         """Whether numbers that are also texts of a column stand beside other words of it (`5.56 mm rifles`)."""
@@ -227,7 +239,7 @@ class Filters:
                 made += [] if hit[0] in made else [hit[0]]
                 used |= hit[1]
         unique = {(one.column, one.op, one.values): one for one in made}
-        return list(unique.values()), frozenset(used)
+        return _either(list(unique.values())), frozenset(used)
 
     def _is_limit(self, token: Token) -> bool:
         """Whether a number says how many of the first or last are asked for: `상위 3개`, "top 3"."""
@@ -255,16 +267,20 @@ class Filters:
         said = later != n and _BETWEEN.match(self.q.text[token.end : self.q.tokens[later].start].strip())
         between = said and ("between" in self.q.comparisons or not self.q.korean)
         sign = self._sign(token)
+        far = [m for m in range(n + 2, n + 4) if self._is_of_what(n, m)]
+        units = frozenset(range(n + 1, far[0] - 1)) if far else frozenset[int]()
         if sign or between:
-            name = self._compared(n, token.unit, value) or measure
+            age = self._age(token)
+            name = age.name if age else self._compared(n, token.unit, value) or measure
             if not name or (token.kind == "year" and not self.q.column(name).low <= value <= self.q.column(name).high):
                 return None
             if between:
                 high = float(self.q.tokens[later].number or 0)
                 return Filter(name, "between", (value, high), f"{token.text}–{self.q.tokens[later].text}"), {n, later}
-            scaled = value / (1e4 if self.q.column(name).unit == "만원" and token.unit == "원" else 1)
-            return Filter(name, sign, (scaled,), token.text), {n}
-        for near in (n + 1, n - 1, n + 2, n - 2):
+            return Filter(name, sign, (value / self._scale(name, value, token),), token.text), {n, *units}
+        if (age := self._age(token)) and age.low <= value <= age.high:
+            return Filter(age.name, "is", (value,), token.text), {n, *self._words_of(_AGED, token.end)}
+        for near in (*far, n + 1, n - 1, n + 2, n - 2):
             if not 0 <= near < len(self.q.tokens):
                 continue
             for name, likely in sorted(self.q.links.columns[near].items(), key=self._naming):
@@ -272,8 +288,40 @@ class Filters:
                 key = near == n - 1 and column.whole and self.q.is_key(name)
                 small = (key or column.distinct <= 200) and column.low <= value <= column.high
                 if likely >= (LOOSE if near == n - 1 else LIKELY) and column.kind == "number" and small:
-                    return Filter(name, "is", (value,), token.text), {n, near}
+                    return Filter(name, "is", (value,), token.text), {n, near, *units}
         return None
+
+    def _is_of_what(self, n: int, m: int) -> bool:
+        """Whether a word is what a number before it is a number of, in units: the sugar of 12 grams of sugar."""
+        if m >= len(self.q.tokens) or self.q.korean:
+            return False
+        return _OF_WHAT.fullmatch(self.q.text[self.q.tokens[n].end : self.q.tokens[m].start]) is not None
+
+    def _age(self, token: Token) -> Column | None:
+        """Return the column of ages, where a number is one: `65세`, "40 years old"."""
+        start = token.end - len(token.unit)
+        if not _AGED.match(self.q.text, start) or token.kind != "number":
+            return None
+        ages = (c for c in self.q.figures() if not lexicon().alike["age"].isdisjoint(words_of(c.name)))
+        return next(ages, None)
+
+    def _words_of(self, expression: re.Pattern[str], start: int) -> frozenset[int]:
+        """Return the words that an expression takes up which stands at a place."""
+        end = match.end() if (match := expression.match(self.q.text, start)) else start
+        return frozenset(n for n, token in enumerate(self.q.tokens) if start <= token.start < end)
+
+    def _scale(self, name: str, value: float, token: Token) -> float:
+        """Return in how many a column counts that a number is compared with: 1e6 where the header says `million`.
+
+        The m of a number that is too high for it are metres, no millions.
+        """
+        column, known = self.q.column(name), lexicon().scales
+        if column.unit == "만원" and token.unit == "원":
+            return 1e4
+        metres = known["m"] if _METRES.search(token.text) else 1.0
+        scale = max((known.get(word, 1.0) for word in words_of(name) if len(word) > 2), default=metres)
+        scale = scale if scale > 1 else metres
+        return scale if column.high < value and value / scale <= column.high else 1.0
 
     def _naming(self, link: tuple[str, float]) -> tuple[float, float]:
         """Return by what the columns that a word may name are ordered: the likeliest, then the one said most of."""
@@ -304,6 +352,9 @@ class Filters:
                 gap = before[match.end() :]
                 if not re.search(r"[가-힣]|\d", match.group()) and len(gap.split()) <= 1 and not re.search(r"\d", gap):
                     best = min(best, (len(gap), name))
+        if not best[1] and (noun := _NOUN.match(self.q.text, token.end)):  # "12 grams of sugar or more"
+            following = ((expression.match(self.q.text, noun.end()), name) for name, expression in _bounds())
+            return next((name for match, name in following if match), "")
         return best[1]
 
     def with_flags(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
@@ -347,6 +398,16 @@ class Filters:
         return None
 
 
+def _either(filters: Sequence[Filter]) -> list[Filter]:
+    """Return filters with several numbers of one column as one: no row is of two years, but of either."""
+    made: dict[tuple[str, str], Filter] = {}
+    for n, one in enumerate(filters):
+        key = (one.column, "is" if one.op == "is" else f"{one.op} {n}")
+        known = made.get(key)
+        made[key] = replace(one, values=(*known.values, *one.values), said=f"{known.said} {one.said}") if known else one
+    return list(made.values())
+
+
 def _months_together(filters: Sequence[Filter]) -> list[Filter]:
     """Return filters with several months as one: all of them are meant, of the year that one of them names."""
     months = [one for one in filters if one.op == "month"]
@@ -359,6 +420,10 @@ def _months_together(filters: Sequence[Filter]) -> list[Filter]:
     made = [Filter(one.column, "year", years, said) for one in dated[:1]]
     kept = [one for one in filters if one not in months and one not in dated]
     return [*kept, Filter(filters[0].column, "month", named, said), *made]
+
+
+def _bounds() -> Iterator[tuple[str, re.Pattern[str]]]:
+    return ((name, one) for name, one in lexicon().comparisons.items() if name not in _NO_SIGN)
 
 
 def _far(token: Token, time: Column, years: int) -> bool:

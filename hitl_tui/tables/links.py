@@ -63,6 +63,13 @@ _DIGITS = 3
 """Digits of a key at least that may be said without the zeros before it."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
+_CAPITALS = re.compile(r"[A-Z](?:\.?[A-Z]){1,4}\.?")
+"""Letters that stand for the words of a name."""
+_FEW_CODES, _LONGEST_CODE = 30, 4
+"""Different values of a column of codes, and letters of one, at most."""
+_ARTICLES = ("a", "an", "the")
+_MANY_VALUES = 2000
+"""Values of a column at most that initials are looked for in."""
 _ASKING = frozenset(("what", "which", "how", "why"))
 _indexes: OrderedDict[tuple[str, int, str], ValueIndex] = OrderedDict()
 
@@ -211,6 +218,7 @@ def links(
     for last in range(len(question)):
         for first in range(max(0, last - 4), last + 1):
             made.values += _wholes(question, first, last, index, taken, made)
+    made.values += _shortened(question, table, taken, made)
     covered = {n for link in made.values for n in range(link.first, link.last + 1)}
     strange: dict[int, Token] = {}
     for n, token in enumerate(question):
@@ -232,6 +240,7 @@ def links(
             or made.columns[n]
             or n in made.named
             or n in covered
+            or _is_unit(question, n)
         )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
             strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
@@ -263,6 +272,12 @@ def links(
     ]
     made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
     return made
+
+
+def _is_unit(question: Sequence[Token], n: int) -> bool:
+    """Whether a word says in what a number before it is counted: the grams of "12 grams of sugar"."""
+    of = n + 1 < len(question) and question[n + 1].text == "of"
+    return of and n > 0 and question[n - 1].kind == "number" and question[n].start - question[n - 1].end <= 1
 
 
 def _calls_rows(token: Token, name: str, question: Sequence[Token]) -> bool:
@@ -306,6 +321,54 @@ def _initials(question: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
             rare = len(short) > 2 and telling(short, "en") >= _RARE and not any(one.filler for one in said[1:])
             if short.isascii() and short.isalpha() and (name or rare):
                 yield first, last, short
+
+
+def _shortened(question: Sequence[Token], table: Table, taken: frozenset[int], made: Links) -> Iterator[ValueLink]:
+    """Yield the values that words say in full, or whose initials are said: PT of part-timers, D.C."""
+    covered = {n for link in made.values for n in range(link.first, link.last + 1)}
+    known = taken | covered | made.named.keys() | {n for n, likely in enumerate(made.columns) if likely}
+    for column in table.columns:
+        values = {value.casefold(): value for value in column.items or column.values[:_MANY_VALUES]}
+        codes = {v for v in values if v.isalpha() and v.isascii() and len(v) <= _LONGEST_CODE}
+        coded = 1 < len(values) <= _FEW_CODES and all(value in codes for value in values if len(value) > 1)
+        full: dict[str, list[range]] = {}
+        for first, last, short in _abbreviated(question) if coded else ():
+            said = range(first, last + 1)
+            if short in codes and known.isdisjoint(said):
+                full.setdefault(short, []).append(said)
+        for short, places in full.items():  # of several, the one behind an article: "how many picked a heat pump"
+            marked = [said for said in places if said[0] and question[said[0] - 1].text in _ARTICLES] or places
+            if len(marked) == 1:
+                made.guessed |= dict.fromkeys(marked[0], values[short])
+                yield ValueLink(marked[0][0], marked[0][-1], column.name, (values[short],), True)
+        for n, token in enumerate(question) if column.kind == "text" and not coded else ():
+            short = token.text.replace(".", "").casefold()
+            if _CAPITALS.fullmatch(token.text) and n not in known:
+                whole = [value for name, value in values.items() if short in _initials_of(name)]
+                if len(whole) == 1:
+                    made.guessed[n] = whole[0]
+                    yield ValueLink(n, n, column.name, (whole[0],), True)
+
+
+def _abbreviated(question: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
+    """Yield where words stand that codes may be made of: `hp` of "heat pump", `pt` of "part-timers"."""
+    for n, token in enumerate(question):
+        parts = token.text.casefold().split("-")
+        if len(parts) > 1 and all(part.isalpha() for part in parts):
+            yield n, n, "".join(part[0] for part in parts)
+        for last in range(n + 1, min(n + _LONGEST_CODE, len(question))):
+            said = question[n : last + 1]
+            apart = any(b.start - a.end != 1 for a, b in pairwise(said))
+            if apart or any(one.kind != "word" or one.filler or not one.text.isalpha() for one in said):
+                break
+            yield n, last, "".join(one.text[0] for one in said).casefold()
+
+
+def _initials_of(name: str) -> set[str]:
+    """Return the first letters of a name's words, with and without those of small words."""
+    words = [word for word in re.findall(r"[A-Za-z]+", name) if word]
+    large = [word for word in words if word.casefold() not in lexicon().filler]
+    return {"".join(word[0] for word in each).casefold() for each in (words, large) if len(each) > 1}
 
 
 def _joined(question: Sequence[Token], table: Table) -> Iterator[tuple[int, int, str]]:
@@ -550,7 +613,7 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
 
     from hitl_tui.tables.words import sounds_like
 
-    if short := _abbreviation(token, index):
+    if short := _abbreviation(token, index) or _letter(token, n, made.table):
         columns = dict.fromkeys(column for column, _ in index.whole[key_of(short)])
         made.values += [ValueLink(n, n, column, (short,), True) for column in columns]
         made.guessed[n] = short
@@ -611,6 +674,15 @@ def _abbreviation(token: Token, index: ValueIndex) -> str:
     capitals = {value for links in places for _, value in links if 2 < len(value) < 6 and value.isupper()}
     short = [value for value in capitals if any(_is_skeleton(value.casefold(), word) for word in words)]
     return short[0] if len(short) == 1 else ""
+
+
+def _letter(token: Token, n: int, table: Table) -> str:
+    """Return the letter that a name begins with where a column has nothing but capitals: K for Kellogg's."""
+    if not (n and token.forms[0].isascii() and token.forms[0].isalpha() and token.text[0].isupper()):
+        return ""
+    coded = [{*c.values} for c in table.columns if len(c.values) > 2 and all(len(v) == 1 for v in c.values)]
+    held = [letters for letters in coded if token.text[0] in letters]
+    return token.text[0] if len(held) == 1 and all(map(str.isupper, held[0])) else ""
 
 
 def _is_skeleton(short: str, word: str) -> bool:

@@ -233,7 +233,7 @@ class Reader:
                 yield self.q.reading(query, used | years, "change", "share")
         likely = [c.name for c in self.q.figures() if c.name in self.q.said and self.q.said[c.name].likely >= NAMED]
         times = [one for one in base.filters if self.q.is_time(one.column)]
-        several = len(times) > 1 or any(one.op == "month" and len(one.values) > 1 for one in times)
+        several = len(times) > 1 or any(one.op in ("month", "is") and len(one.values) > 1 for one in times)
         figures = "" if several else measure  # from one time to another, not from one figure to another
         if figures and len(likely) == 2 and measure == likely[0]:
             query = replace(base, shape="change", measure=measure, other=likely[1], aggregate="sum")
