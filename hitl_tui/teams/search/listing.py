@@ -132,7 +132,7 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     word = _word(question)
     if not word and files and (mention := _WORDS.mentions.search(question)):
         in_folder, anywhere = telling_words(rest), telling_words(said)
-        word = max(in_folder or anywhere, key=lambda name: anywhere[name], default="")
+        word = max(in_folder or anywhere, key=(in_folder or anywhere).__getitem__, default="")
         about = _WORDS.about.fullmatch(mention[0]) is not None
         return Listing(folder if in_folder else "", kinds=kinds, word=word, about=about) if word else None
     if not word:

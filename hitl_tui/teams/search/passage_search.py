@@ -22,7 +22,7 @@ from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in, word_pattern
-from hitl_tui.teams.search.lists import WHOLE_CHARS, blocks_of, list_for
+from hitl_tui.teams.search.lists import WHOLE_CHARS, List, blocks_of, lists_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import FEW, Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
@@ -42,7 +42,11 @@ _NEAR_IN_FEW, _SURE_IN_FEW = -1.0, -0.2
 """The same where there are few windows: they are read quickly, and few are mistaken for an answer."""
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
-_MOST_FAR, _LISTS = 2, 3
+_MOST_FAR = 2
+_ALL_NEAR, _ALL_LIKELY, _ALL_SURE = -3.2, -0.5, 0.7
+"""From where on, in log-odds that it is meant, a list is shown, is shown whatever passages say, and is an answer."""
+_ALL_SHOWN, _ABOUT_AS_LIKELY = 3, 1.0
+"""Lists that are shown where none is sure, and how much less likely others are than the first."""
 _WORTH, _AS_WELL, _ENOUGH = 0.003, 0.4, 3
 """How well a passage answers beside the best one to be shown at all, and in the question's own language to come before
 it; and how many of those there are that need no others after them."""
@@ -90,6 +94,7 @@ class Passage:
         text: the words, with those before at most `MAX_PASSAGE_CHARS` characters.
         score: higher is better; comparable within one question.
         before: what stands before the first line, up to it: what answers is often said before or after what is asked.
+        items, of: where all of something is asked for, how many items of this list are meant, and how many it has.
     """
 
     path: str
@@ -100,6 +105,8 @@ class Passage:
     text: str
     score: float
     before: str = ""
+    items: int = 0
+    of: int = 0
 
     @property
     def full_text(self) -> str:
@@ -122,8 +129,6 @@ class SearchHits:
         foreign: nothing sure was found, and the documents are in another language than the question.
         unsaid: words that say what is asked and that the only passage doesn't have.
         whole: how many of the first passages are a section as a whole, in its order: it tells how to do what is asked.
-        items, items_at: where all of something is asked for, how many items the list has that one of the passages is,
-            and which of them.
     """
 
     passages: tuple[Passage, ...]
@@ -136,8 +141,6 @@ class SearchHits:
     foreign: bool = False
     unsaid: tuple[str, ...] = ()
     whole: int = 0
-    items: int = 0
-    items_at: int = 0
 
     @classmethod
     def from_dict(cls, kept: Mapping[str, Any]) -> SearchHits:
@@ -195,6 +198,10 @@ def ask(
     if bare and any(_has_all(asked, window) for window in best):
         odds = max(odds, _SURE, _SURE_IN_FEW)
     least, sure = (_NEAR, _SURE) if asked.windows > FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
+    lists = [one for one in lists_for(db, asked, best, named) if one.odds >= _ALL_NEAR and len(one.text) <= WHOLE_CHARS]
+    told_all = lists[0].odds if lists else _FAR
+    if told_all >= _ALL_LIKELY:
+        odds = max(odds, least)
     if odds < least:
         if named:
             return _elsewhere(db, question, limit, part=part)
@@ -221,8 +228,8 @@ def ask(
     hits = replace(hits, weak=weak, missing=missing, unsaid=unsaid, whole=len(told))
     if told:
         return replace(hits, passages=tuple(passages))
-    hits = _with_list(db, asked, best, passages, hits)
-    return replace(hits, passages=hits.passages[:limit], items=hits.items * (hits.items_at < limit))
+    hits = replace(hits, weak=weak and told_all < _ALL_SURE)
+    return replace(hits, passages=tuple(_with_lists(lists, passages, first=told_all >= _ALL_SURE)[:limit]))
 
 
 def asked_of(db: sqlite3.Connection, question: str, named: Sequence[int]) -> tuple[Asked, dict[str, str]]:
@@ -276,24 +283,20 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
     return told[max(told)] if told else []
 
 
-def _with_list(
-    db: sqlite3.Connection, asked: Asked, best: Sequence[Window], passages: Sequence[Passage], hits: SearchHits
-) -> SearchHits:
-    """Return what was found, with the list in its first passages that has all of what is asked for."""
-    shown = [window for window in best if any(_overlap(one, window) for one in passages[:_LISTS])]
-    found = list_for(db, asked, [*shown[:_LISTS], *(one for one in best if one not in shown[:_LISTS])])
-    if found is None or len(found[1].text) > WHOLE_CHARS:
-        return replace(hits, passages=tuple(passages))
-    window, one = found
-    whole = Passage(window.path, one.first, one.last, one.page, one.heading, one.text, passages[0].score)
-    rest = [p for p in passages if p.path != window.path or p.line < one.first or p.end_line > one.last]
-    at = int(rest[:1] == passages[:1])
-    return replace(hits, passages=(*rest[:at], whole, *rest[at:]), items=len(one.items), items_at=at)
-
-
-def _overlap(passage: Passage, window: Window) -> bool:
-    begins, ends = window.parts[0][0], window.parts[-1][1]
-    return passage.path == window.path and passage.line <= ends and begins <= passage.end_line
+def _with_lists(lists: Sequence[List], passages: Sequence[Passage], *, first: bool) -> list[Passage]:
+    """Return passages with the lists that have all of what is asked for before them, or after the first of them."""
+    near = [one for one in lists if one.odds >= lists[0].odds - _ABOUT_AS_LIKELY]
+    whole = [
+        Passage(o.path, o.first, o.last, o.page, o.heading, o.text, passages[0].score, "", len(o.items), o.of)
+        for o in (near[:1] if first else near[:_ALL_SHOWN])
+    ]
+    rest = [
+        p
+        for p in passages
+        if not any(p.path == o.path and o.line <= p.line and p.end_line <= o.end_line for o in whole)
+    ]
+    at = int(rest[:1] == list(passages[:1]) and not first)
+    return [*rest[:at], *whole, *rest[at:]]
 
 
 def _joined(parts: Sequence[tuple[int, int, str]]) -> str:

@@ -69,6 +69,7 @@ _ENGLISH = {
     "times": "{count:,} times",
     "item": "{count:,} item",
     "items": "{count:,} items",
+    "of": "{count} of {of:,}",
     "line": "{count:,} line",
     "lines": "{count:,} lines",
     "passage": "{count:,} passage",
@@ -127,6 +128,7 @@ _KOREAN = {
     "times": "{count:,}번",
     "item": "항목 {count:,}개",
     "items": "항목 {count:,}개",
+    "of": "{of:,}개 가운데 {count}",
     "line": "{count:,}줄",
     "lines": "{count:,}줄",
     "passage": "구절 {count:,}개",
@@ -318,12 +320,13 @@ def _answer(found: _Found, cited: Sequence[tuple[Passage, Citation]]) -> str:
     leads = {"near": hits.weak, "whole": hits.whole, "best": len(cited) > 1, "unsaid": hits.unsaid, "only": True}
     lead = next(name for name, holds in leads.items() if holds)
     said.append(words[lead].format(words=", ".join(hits.unsaid)))
-    for at, (passage, _) in enumerate(first):
-        listed = bool(hits.items) and at == hits.items_at
+    for passage, _ in first:
         heading = passage.heading.rpartition(" > ")[2]
-        if listed:
-            heading = f"{heading} ({_count(words, hits.items, 'item')})".strip()
-        said.append(_shown(found, passage, heading, WHOLE_CHARS if hits.whole or listed else MAX_PASSAGE_CHARS))
+        if passage.items:
+            count = _count(words, passage.items, "item")
+            count = words["of"].format(count=count, of=passage.of) if passage.items < passage.of else count
+            heading = f"{heading} ({count})".strip()
+        said.append(_shown(found, passage, heading, WHOLE_CHARS if hits.whole or passage.items else MAX_PASSAGE_CHARS))
     return "\n\n".join(said)
 
 
@@ -381,7 +384,7 @@ def _quoted(hits: SearchHits) -> int:
     if hits.weak or hits.whole:
         return hits.whole or _MOST_QUOTED
     good = sum(passage.score >= _NEARLY * hits.passages[0].score for passage in hits.passages[:_MOST_QUOTED])
-    return max(good, hits.items_at + 1) if hits.items else good
+    return max(good, *(at for at, passage in enumerate(hits.passages[:_MOST_QUOTED], 1) if passage.items), 0)
 
 
 def _shown(found: _Found, passage: Passage, heading: str, most: int = MAX_PASSAGE_CHARS) -> str:
