@@ -75,6 +75,9 @@ def ask(folder: Path, question: str) -> SearchHits:
         ("How many questions are answered in the help?", 2, "question", "help.md"),
         ("how many test functions are in test_box.py?", 2, "function", "test_box.py"),
         ("test_box.py에 함수가 몇 개 있나요?", 3, "function", "test_box.py"),
+        ("How many functions in test_box.py start with test_?", 2, "function", "test_box.py"),
+        ("How many functions does test_box.py have, not counting the helper?", 2, "function", "test_box.py"),
+        ("test_box.py에 함수가 helper 빼고 몇 개 있나요?", 2, "function", "test_box.py"),
     ],
 )
 def test_entries_are_counted(folder: Path, question: str, count: int, noun: str, path: str) -> None:
@@ -130,3 +133,9 @@ def test_a_folder_that_is_called_like_a_word_of_the_question_does_not_hide_what_
     hits = ask(folder, "Which of the plugins use the ArtResizer class?")
     assert hits.counted is not None
     assert [one.path for one in hits.passages] == ["alpha.py", "beta.py"]
+
+
+def test_what_is_left_of_a_folders_name_is_no_word_to_look_for(folder: Path) -> None:
+    (folder / "공구상자").mkdir()
+    (folder / "공구상자" / "wrench.md").write_text("# 렌치\n\n환경변수는 없다.\n")
+    ask(folder, "공구상자에서 쓰는 파일 몇 개에 적혀 있지")

@@ -10,7 +10,17 @@ from dataclasses import dataclass
 
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.teams.search.index_refresh import paths_of
-from hitl_tui.teams.search.listing import HOW_MANY, SAYS, folder_in, letters, lines_in, names, says_more, telling_words
+from hitl_tui.teams.search.listing import (
+    BEGINS,
+    HOW_MANY,
+    SAYS,
+    folder_in,
+    letters,
+    lines_in,
+    names,
+    says_more,
+    telling_words,
+)
 from hitl_tui.teams.search.lists import blocks_of
 from hitl_tui.teams.search.query_terms import whole_words
 
@@ -61,7 +71,10 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
     best: list[tuple[str, int, str]] = []
     for path in _files(db, question, named, changes=noun == "release"):
         found = [(path, line, text) for line, text, dated in _entries(db, path, noun) if when.fits(f"{text} {dated}")]
-        if noun == "function" and _WORDS.tests.search(question):
+        if begins := BEGINS.search(question):
+            starts = re.compile(rf"[^(:=]*(?<!\w){re.escape(begins['en'] or begins['ko'])}")
+            found = [one for one in found if starts.match(one[2])]
+        elif noun == "function" and _WORDS.tests.search(question):
             found = [one for one in found if "test" in one[2]] or found
         best = max(best, found, key=len)
     if len(best) < (1 if named else _FEWEST):

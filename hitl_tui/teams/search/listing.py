@@ -20,9 +20,11 @@ from hitl_tui.teams.search.query_terms import alike, bare_words, whole_words
 from hitl_tui.teams.search.tokens import has_korean, normalise, phrase_tokens
 
 _FILE = word_file(__package__, "words.toml")
-HOW_MANY = Expressions(_FILE["counts"]).how_many
-"""What asks how many there are, of anything."""
+HOW_MANY, _BUT = Expressions(_FILE["counts"]).how_many, Expressions(_FILE["counts"]).but
+"""What asks how many there are, of anything; and what says that something isn't counted."""
 _WORDS = Expressions(_FILE["files"])
+BEGINS = _WORDS.begins
+"""What says how a name begins."""
 _ASKING = (_WORDS.files, _WORDS.mentions, _WORDS.programs, HOW_MANY, _WORDS.lists, _WORDS.whole)
 _QUOTES = "\"'`“”‘’「」"
 _LONGEST_NAME, _SHORTEST_NAME = 8, 4
@@ -113,7 +115,7 @@ def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
     if not (times or has or HOW_MANY.search(question) or _WORDS.lists.search(question)):
         return None
     paths = paths_of(db)
-    titled, begins = _WORDS.titles.search(question), _WORDS.begins.search(question)
+    titled, begins = _WORDS.titles.search(question), BEGINS.search(question)
     glob = _WORDS.glob.search(question)
     told = next((one[0] for one in (begins, glob) if one), "")
     kinds, said = _kinds(" ".join("".join(question.split(told) if told else question).split()), paths)
@@ -271,6 +273,14 @@ def _sounding(text: str, called: Mapping[str, Sequence[str]]) -> Sequence[str]:
 @lru_cache(4096)
 def _sound_of(name: str) -> str:
     return skeleton(english_sound(name))
+
+
+def all_but(question: str) -> tuple[str, re.Pattern[str] | None]:
+    """Return a question without what it doesn't count, and what finds that where an item begins; None for nothing."""
+    if not (but := _BUT.search(question)):
+        return question, None
+    word = re.escape(but["en"] or but["ko"])
+    return question.replace(but[0], " "), re.compile(rf"[\W_]*[^(:=|]*(?<!\w){word}(?!\w)", re.IGNORECASE)
 
 
 def lines_in(block: tuple[int, int, str]) -> list[tuple[int, str]]:

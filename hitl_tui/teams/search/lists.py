@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
 from operator import itemgetter
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from hitl_tui.meaning.encoder import answering, likenesses
 from hitl_tui.meaning.expressions import Expressions, word_file
+from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.teams.search.index_refresh import paths_of
 from hitl_tui.teams.search.listing import HOW_MANY, lines_in
 from hitl_tui.teams.search.ranking import Asked, Window, file_title
@@ -30,7 +32,7 @@ _TOLD, _BEFORE = 300, 4
 """Characters and lines of what stands above a list."""
 WHOLE_CHARS = 3_000
 """What is told as a whole is no longer than that."""
-_NEAR, _AROUND, _FILES, _COMPARED, _JUDGED = 8, 100, 3, 40, 6
+_NEAR, _AROUND, _FILES, _COMPARED, _JUDGED = 8, 100, 3, 40, 10
 """Windows near which lists are looked for, how many around them, files that are looked through as a whole, and lists of
 which the meaning is compared, and that are judged."""
 _NAMES = 0.6
@@ -48,10 +50,11 @@ WORDS: Mapping[str, float] = {
     "line": -1.2,
     "block": -0.3,
     "said": -0.2,
+    "": -26.0,
 }
 MEANT: Mapping[str, float] = {**WORDS, "like": 1.3, "lead": 0.8}
-ANSWERS: Mapping[str, float] = {**MEANT, "answer": 25.0, "": -26.0}
-"""What each part of a list weighs: its words, what it means, and how well it answers, in log-odds."""
+_ANSWER, _UNJUDGED = 25.0, 0.78
+"""What each part of a list weighs: its words, what it means, and how well it answers; and what that is mostly."""
 _NUMBER = re.compile(r"\d|$")
 Line = tuple[int, int, str]
 """First and last line of what stands together, and its text."""
@@ -126,7 +129,13 @@ def blocks_of(db: sqlite3.Connection, path: str) -> list[Row]:
     return [(page, heading, [tuple(part) for part in json.loads(parts)]) for page, heading, parts in rows]
 
 
-def lists_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window], named: Sequence[int]) -> list[List]:
+def lists_for(
+    db: sqlite3.Connection,
+    asked: Asked,
+    windows: Sequence[Window],
+    named: Sequence[int],
+    but: re.Pattern[str] | None = None,
+) -> list[List]:
     """Return the lists that may have all of what a question asks for, the likeliest first.
 
     Args:
@@ -134,6 +143,7 @@ def lists_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window], n
         asked: the question.
         windows: those that answer it, the best first: lists are looked for near them.
         named: ids of the files that it names, which are looked through.
+        but: finds what isn't counted where an item begins.
     """
     if not (_WORDS.all.search(asked.text) or (HOW_MANY.search(asked.text) and not _WORDS.bound.search(asked.text))):
         return []
@@ -149,9 +159,9 @@ def lists_for(db: sqlite3.Connection, asked: Asked, windows: Sequence[Window], n
     answers = answering(asked.text, [f"{one.told}\n{one.text}" for one, _ in meant[:_JUDGED]])
     judged = [
         replace(
-            one, odds=_weight({**said, "answer": answer}, ANSWERS), of=len(one.items), items=_those_meant(asked, one)
+            one, of=len(one.items), items=_those_meant(asked, one, but), odds=_weight(said, MEANT) + _ANSWER * answer
         )
-        for (one, said), answer in zip(meant, answers, strict=False)
+        for (one, said), answer in zip(meant, answers or [_UNJUDGED] * len(meant), strict=False)
     ]
     return sorted(judged, key=lambda one: -one.odds)
 
@@ -170,6 +180,8 @@ def _near(
     ]
     near = list(enumerate(windows[:_NEAR]))
     for path in dict.fromkeys([*paths, *(window.path for _, window in near)]):
+        if SUFFIXES.get(PurePosixPath(path).suffix.lower()) == "csv":  # a table is asked another way
+            continue
         rows = blocks_of(db, path)
         places = [(window.page, window.parts[0][0], window.parts[-1][1]) for _, window in near if window.path == path]
         at = [
@@ -214,7 +226,7 @@ def _words(asked: Asked, one: List, title: str, ranks: Sequence[int]) -> dict[st
     }
 
 
-def _those_meant(asked: Asked, one: List) -> tuple[Line, ...]:
+def _those_meant(asked: Asked, one: List, but: re.Pattern[str] | None) -> tuple[Line, ...]:
     """Return those items of a list that have what the question names as a name or value of theirs, if some have."""
     above, items = f" {index_tokens(one.told)} ", one.items
     for term in asked.terms:
@@ -224,7 +236,7 @@ def _those_meant(asked: Asked, one: List) -> tuple[Line, ...]:
             )
             having = tuple(item for item in items if value.search(item[2]))
             items = having if len(having) >= _FEWEST else items
-    return items
+    return tuple(item for item in items if not (but and but.match(item[2]))) or items
 
 
 def lists_in(rows: Sequence[Row]) -> Iterator[List]:

@@ -21,7 +21,7 @@ from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
-from hitl_tui.teams.search.listing import Listed, Listing, lines_of, listing_in, word_pattern
+from hitl_tui.teams.search.listing import Listed, Listing, all_but, lines_of, listing_in, word_pattern
 from hitl_tui.teams.search.lists import WHOLE_CHARS, List, blocks_of, lists_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import FEW, Asked, Near, Window, file_title, likely, ranked
@@ -169,14 +169,17 @@ def ask(
         part: it is only some words of a question: what merely comes near these answers nothing.
         near: paths and lines that answered what was asked before, best first.
     """
+    question, but = all_but(question)
     asked, misspelt = asked_of(db, question, named)
     asked = replace(asked, near=near)
     terms = asked.terms
     if counted := entries_in(db, question, named):
-        shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in counted.lines[:_LISTED]]
-        listed = Listed(counted.place, "", "", len(counted.lines), 1, entries=counted.noun, when=counted.when)
+        entries = [one for one in counted.lines if not (but and but.match(one[2]))]
+        shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in entries[:_LISTED]]
+        listed = Listed(counted.place, "", "", len(entries), 1, entries=counted.noun, when=counted.when)
         return SearchHits(tuple(shown), (), searched(db), counted=listed)
     if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
+        lines = [line for line in lines if not (but and but.match(PurePosixPath(line[0]).name))]
         return _listed(lines, listing, searched(db))
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     absent = [t for t in absent if not _HOW.search(t.surface)]
@@ -198,7 +201,9 @@ def ask(
     if bare and any(_has_all(asked, window) for window in best):
         odds = max(odds, _SURE, _SURE_IN_FEW)
     least, sure = (_NEAR, _SURE) if asked.windows > FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
-    lists = [one for one in lists_for(db, asked, best, named) if one.odds >= _ALL_NEAR and len(one.text) <= WHOLE_CHARS]
+    lists = [
+        one for one in lists_for(db, asked, best, named, but) if one.odds >= _ALL_NEAR and len(one.text) <= WHOLE_CHARS
+    ]
     told_all = lists[0].odds if lists else _FAR
     if told_all >= _ALL_LIKELY:
         odds = max(odds, least)
@@ -285,7 +290,7 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
 
 def _with_lists(lists: Sequence[List], passages: Sequence[Passage], *, first: bool) -> list[Passage]:
     """Return passages with the lists that have all of what is asked for before them, or after the first of them."""
-    near = [one for one in lists if one.odds >= lists[0].odds - _ABOUT_AS_LIKELY]
+    near = [one for one in lists if one.odds >= max(_ALL_NEAR, lists[0].odds - _ABOUT_AS_LIKELY)]
     whole = [
         Passage(o.path, o.first, o.last, o.page, o.heading, o.text, passages[0].score, "", len(o.items), o.of)
         for o in (near[:1] if first else near[:_ALL_SHOWN])
