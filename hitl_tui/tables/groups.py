@@ -27,11 +27,20 @@ _NONE = re.compile(r"(?:no|none|without|nothing)\b(?! \d)|n/a$|없음$|해당 �
 """Values of rows that have none of what is asked for: the most frequent failure isn't `No Failure`."""
 _TOTAL = re.compile(r"(?<![a-z])totals?(?![a-z])|합계|총계|총합|^계$", re.I)
 _BOTH_ENDS = re.compile(r"어디(?:에)?서.{0,16}어디(?:까지|로)|\bfrom where to where\b|\bbetween which\b", re.I)
-_FEW = re.compile(r"(한|두|세|네|다섯|열)\s?(?:개|곳|명|편|건|가지)[가-힣]?(?![가-힣])")
+_FEW = re.compile(
+    r"(두|세|네|다섯|여섯|일곱|여덟|아홉|열)\s[가-힣]+(?![가-힣]|\s(?:중|가운데))|(한|두|세|네|다섯|여섯|일곱|여덟|아홉|열)\s?"
+    r"(?:개|곳|명|편|건|가지|대|마리|권|채|군데|나라|팀|사람)[가-힣]?(?![가-힣]|\s(?:중|가운데))"
+)
+"""How many are asked for: a numeral before a noun, or what it counts."""
+_FIRST_OF = re.compile(r"\b(?:which|what|the|top|bottom|first|last|name|list|show|give|tell|me)\s$", re.I)
+_SMALL = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
 _ALIKE = 50
 """How many times as much the most of a column may be as that of another one, where both are figures of the like."""
 _ANY_SIZE = frozenset(("big", "biggest", "large", "largest", "busy", "busiest", "populous", "crowded", "long", "old"))
+_EACH_OF_THEM = re.compile("각각")
+"""Asks for a figure for each of what is named, not of what stands before it."""
+_AND_OTHERS = re.compile(r"\b(?:and|or|than|versus|vs|with) (?:\w+ ){0,3}ones\b", re.I)
 _LONG_AGO = re.compile("오래")
 _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
@@ -377,7 +386,7 @@ class Groups:
 
     def _limit(self) -> tuple[int, frozenset[int]]:
         """Return how many are asked for, and the token that says so."""
-        words = {"two": 2, "three": 3, "five": 5, "ten": 10}
+        words = {word: number for number, word in enumerate(_SMALL, start=2)}
         spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
         for n, token in enumerate(self.q.tokens):
             near = any(0 <= token.start - end <= 10 or 0 <= start - token.end <= 2 for start, end in spans)
@@ -385,11 +394,12 @@ class Groups:
             counted = token.unit in ("개", "곳", "명", "건", "편", "개국", "대") or after.startswith(("위", "개", "곳"))
             if token.kind == "number" and token.number and token.number <= 100 and (near or counted):
                 return int(token.number), frozenset([n])
-            if token.text.lower() in words:
+            asked = near or _FIRST_OF.search(self.q.text[: token.start]) is not None
+            if token.text.lower() in words and asked:
                 return words[token.text.lower()], frozenset([n])
             if few := _FEW.match(self.q.text, token.start):
                 spoken = frozenset(m for m, t in enumerate(self.q.tokens) if token.start <= t.start < few.end())
-                return int(number_word(few[1]) or 1), spoken
+                return int(number_word(few[1] or few[2]) or 1), spoken
         return 1, frozenset()
 
     def grouped(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
@@ -398,9 +408,9 @@ class Groups:
             how_much = self.q.has("how_much") and not self.q.has("count")
             figure = "" if measure == group else measure or (self.measures.default_measure() if how_much else "")
             aggregate = self.q.aggregate or ("sum" if how_much and not figure else self.measures.figure_of(figure))
-            figure = "" if aggregate == "count" else figure or self.measures.default_measure()
-            if aggregate == "count" and (many := self.measures.quantity()):
-                aggregate, figure = "sum", many
+            counted = self._counted(figure) if aggregate == "count" else ""
+            figure = counted if aggregate == "count" else figure or self.measures.default_measure()
+            aggregate = "sum" if counted else aggregate
             part = self.part_of(n, self.q.column(group))
             if self.q.column(group).kind == "date":
                 part = part or next(filter(None, (self.part_of(m, self.q.column(group)) for m in self._units)), "year")
@@ -415,22 +425,43 @@ class Groups:
             if self.q.pair and figure == self.q.pair.column.name and self.q.pair.kind == "left" and n in self.q.persons:
                 query = replace(query, filters=(*query.filters, Filter(figure, "gt", (0.0,))))  # who owes 0 owes not
             missing = "" if figure or aggregate == "count" else "measure"
+            query = replace(query, aggregate="count") if missing else query
             done = ("each", aggregate, *(("top", "bottom", "most_common") if limit else ()))
             yield self.q.reading(query, used | {n}, *done, missing=missing)
         for one in base.filters:
             texts = {str(value).casefold() for value in one.values}
-            if one.op == "is" and len(texts) > 1 and (self.q.aggregate or measure):
-                aggregate = self.q.aggregate or self.measures.figure_of(measure)
-                figure = measure
-                if aggregate == "count":
-                    figure = self.measures.quantity()
-                    aggregate = "sum" if figure else aggregate
-                query = replace(
-                    base, shape="groups", aggregate=aggregate, measure=figure, group=one.column, order="desc"
-                )
-                missing = "" if query.measure or aggregate == "count" else "measure"
-                rather = -0.1 - 0.5 * self.q.has("each")
-                yield self.q.reading(query, used, aggregate, "count", "each", missing=missing, assumes=rather)
+            several, apart = len(texts) > 1, self._opposite(one)
+            if one.op not in ("is", "year") or not (several or apart) or not (self.q.aggregate or measure):
+                continue
+            aggregate, figure = self.q.aggregate or self.measures.figure_of(measure), measure
+            if aggregate == "count":
+                figure = self._counted(measure)
+                aggregate = "sum" if figure else aggregate
+            elif not figure:
+                figure = self.measures.default_measure()
+            if not figure and aggregate != "count":
+                continue
+            order = "" if self.q.is_time(one.column) else "desc"
+            filters = base.filters if several else tuple(other for other in base.filters if other is not one)
+            query = replace(
+                base, shape="groups", aggregate=aggregate, measure=figure, group=one.column, order=order,
+                part="year" if one.op == "year" else "", filters=filters,
+            )  # fmt: skip
+            rather = -0.1 - 0.5 * self.q.has("each") + 0.2 * (figure != measure)
+            rather += 0.4 * (self.q.has("change", "compare") and several and not self.q.has("each"))
+            done = ("count", "each", "compare", "sum", "how_much")
+            yield self.q.reading(query, used, aggregate, *done, assumes=rather)
+
+    def _counted(self, measure: str) -> str:
+        """Return the figure whose sum says how many there are in each group; empty where rows are counted."""
+        summed = measure if measure and self.measures.may_be_summed(measure) else ""
+        return summed or self.measures.quantity()
+
+    def _opposite(self, one: Filter) -> bool:
+        """Whether the other one of a column's two values is asked for as well: "new copies and used ones"."""
+        column = self.q.column(one.column)
+        two = column.kind == "text" and column.distinct == len(column.values) == 2 and len(one.values) == 1
+        return two and one.op == "is" and (self.q.has("compare", "each") or _AND_OTHERS.search(self.q.text) is not None)
 
     def each(self) -> Iterator[tuple[str, int]]:
         """Yield the columns that a figure is asked for each value of, with their tokens."""
@@ -476,6 +507,7 @@ class Groups:
             korean = re.search("[가-힣]", self.q.text[start:end]) is not None
             for n, token in enumerate(self.q.tokens):
                 beside = token.start <= start <= token.end + 1 if korean else 0 <= token.start - end <= 1
+                beside = beside and not _EACH_OF_THEM.match(self.q.text, start)
                 stands = self.q.links.columns[n] or any(v.first <= n <= v.last for v in self.q.links.values)
                 alone = token.kind == "word" and not token.filler and self.q.links.named.get(n, 0.0) < 0.9
                 if beside and alone and not stands and not (n in self._units and self.q.time_column()):

@@ -86,7 +86,7 @@ class Reader:
                 mine = self._like(measure) if measure else frozenset()
                 named = frozenset(n for n in mine if self.q.tokens[n].number is not None)
                 numbers, tokens_of_numbers = self.filters.number_filters(tokens_of_values | named, measure)
-                filters = tuple(values + numbers)
+                filters = tuple(values + _any_of(numbers))
                 used = tokens_of_values | tokens_of_numbers | self.q.named_by(filters)
                 if mine and mine <= used and measure not in {one.column for one in filters} and numbers:
                     continue  # its words name the column of a number
@@ -244,7 +244,8 @@ class Reader:
                 query = replace(base, shape="change", measure=measure, other=other, aggregate=figure)
                 yield self.q.reading(query, used, "change", "how_much", "sum", "average")
         rows = self.q.has("count") and not self.q.called.isdisjoint(self.q.counted_nouns)
-        default = "" if measure else self.measures.quantity() or ("" if rows else self.measures.default_measure())
+        default = "" if rows else self.measures.default_measure() or self.measures.carried
+        default = "" if measure else self.measures.quantity() or default
         figure = measure or default
         counts = figure or self.q.has("count")
         apart = [*self._ends(base.filters), *self._flagged(base.filters)] if counts else []
@@ -273,7 +274,12 @@ class Reader:
                 yield from [(one.column, part, tuple(ends), rest)] if len(ends) == 2 else []
             elif time and (one.op in ("between", "years") or (one.op in ("is", "year") and len(values) == 2)):
                 yield one.column, "year" if one.op.startswith("year") else "", tuple(sorted(values, key=float)), rest
-            elif time and one.op in ("is", "year") and float(values[0]) > self.q.column(one.column).low:
+            elif (
+                time
+                and one.op in ("is", "year")
+                and len(values) == 1
+                and float(values[0]) > self.q.column(one.column).low
+            ):
                 year = float(values[0])
                 yield one.column, "year" if one.op == "year" else "", (year - 1, year), rest
             elif one.op == "month" and len(set(values)) == 2:
@@ -360,18 +366,22 @@ class Reader:
         default = "" if measure else self.measures.default_measure()
         figure = measure or default
         for time, part, ends, rest in self._ends(filters):  # no row is of two years: each has a figure
-            several = sum(one.column == time for one in filters) > 1
-            if several and part == "year" and (figure or aggregate == "count"):
+            several = any(one.column == time and one.op in ("is", "year") and len(one.values) > 1 for one in filters)
+            if several and part in ("", "year") and (figure or aggregate == "count"):
                 of = "" if aggregate == "count" else figure
                 query = replace(base, shape="groups", aggregate=aggregate, measure=of, group=time, part=part)
                 query = replace(query, ends=ends, filters=rest)
-                yield self.q.reading(query, used, aggregate, "sum", "each", assumes=-0.3)
+                rather = 0.4 * (self.q.has("change", "compare") and not self.q.has("each")) - 0.3
+                yield self.q.reading(query, used, aggregate, "sum", "each", assumes=rather)
         if aggregate not in ("count", "distinct"):
+            figure = figure or (self.measures.carried if aggregate == "sum" else "")
+            worked = replace(base, aggregate=aggregate, measure=figure)
+            listed = replace(base, shape="rows", columns=self._shown(filters))  # of nothing, there is no mean
+            unlikely = 0.3 * (figure != measure) + 0.5 * self.measures.limits_another(figure) + 1.0 * (not figure)
             missing = "" if figure else "measure"
             yield self.q.reading(
-                replace(base, aggregate=aggregate, measure=figure), used, aggregate, "sum",
-                missing=missing, assumes=0.3 * bool(default) + 0.5 * self.measures.limits_another(figure),
-            )  # fmt: skip
+                worked if figure else listed, used, aggregate, "sum", missing=missing, assumes=unlikely
+            )
         for other in self._beside(measure) if self.q.has("sum") else ():
             query = replace(base, aggregate="sum", measure=measure, other=other)
             yield self.q.reading(query, used, "sum", "count", "how_much")
@@ -551,6 +561,16 @@ class Reader:
         if query.shape in ("groups", "change") and alone:
             query = replace(query, shape="figure", group="", part="", order="", limit=0, ends=())
         return query
+
+
+def _any_of(filters: Sequence[Filter]) -> list[Filter]:
+    """Return filters with those of several numbers or years of one column as one: no row has two of them."""
+    made: dict[tuple[object, ...], Filter] = {}
+    for one in filters:
+        key = (one.column, one.op, *(() if one.op in ("is", "year") else one.values))
+        before = made.get(key, replace(one, values=(), said=""))
+        made[key] = replace(one, values=(*before.values, *one.values), said=f"{before.said} {one.said}".strip())
+    return list(made.values())
 
 
 def _are_months(days: Sequence[str | float]) -> bool:

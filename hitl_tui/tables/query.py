@@ -78,7 +78,7 @@ class Filter:
             case "between":
                 return f"{cell} BETWEEN {values[0]} AND {values[1]}"
             case "year":
-                return f"year({cell}) = {values[0]}"
+                return f"year({cell}) IN ({', '.join(values)})" if len(values) > 1 else f"year({cell}) = {values[0]}"
             case "years":
                 return f"year({cell}) BETWEEN {values[0]} AND {values[1]}"
             case "date_ge" | "date_gt" | "date_le" | "date_lt":

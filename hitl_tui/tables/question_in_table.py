@@ -25,6 +25,7 @@ from hitl_tui.tables.words import (
     likeness,
     number_word,
     parted,
+    superlatives,
     tokens,
     words_of,
 )  # fmt: skip
@@ -115,7 +116,7 @@ class QuestionInTable:
         self.named = named
         self.by_meaning = by_meaning
         self.text = parted(_without_files(question, table) if named else question)
-        self.text = _AFTERWORD.sub(lambda said: BLANK * len(said.group()), self.text)
+        self.text = _AFTERWORD.sub(_without_afterword, self.text)
         self.text = _ABBREVIATED.sub(lambda said: " " * len(said.group()), self.text)
         self.korean = re.search("[가-힣]", question) is not None
         self.tokens = tokens(self.text)
@@ -131,6 +132,9 @@ class QuestionInTable:
         if self.pair and self.pair.kind not in ("hours", "days"):  # "below its minimum" asks for no lowest figure
             self.drop_operations([found.span() for found in lexicon().pairs[self.pair.kind][0].finditer(self.text)])
         self.drop_operations([(t.start, t.end) for t in self.tokens if self._is_called(t)])
+        numbers = [(t.start, t.end) for t in self.tokens if t.kind == "number"]
+        self.drop_operations(numbers, "share")  # "below 50 percent"
+        self._add_superlatives()
         self._keep_known_words()
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
@@ -256,10 +260,24 @@ class QuestionInTable:
             all(any(likeness(part, word) for word in words_of(c.name)) for part in parts) for c in self.table.columns
         )
 
-    def drop_operations(self, said: Sequence[tuple[int, int]]) -> None:
-        """Drop what words would ask for that ask for a figure of two columns, or compare them."""
+    def _add_superlatives(self) -> None:
+        """Ask for most where an English superlative says so that no list has."""
+        known = [span for name in ("top", "bottom") for span in self.operations.get(name, ())]
+        new = [(a, b) for a, b in superlatives(self.text) if not any(a < end and start < b for start, end in known)]
+        if new:
+            self.operations["top"] = sorted([*self.operations.get("top", ()), *new])
+
+    def drop_operations(self, said: Sequence[tuple[int, int]], *names: str) -> None:
+        """Drop what words would ask for that say something else.
+
+        Args:
+            said: where these words are.
+            names: the operations; none for all of them.
+        """
         kept = {
             name: [(a, b) for a, b in spans if not any(a < end and start < b for start, end in said)]
+            if not names or name in names
+            else spans
             for name, spans in self.operations.items()
         }
         self.operations = {name: spans for name, spans in kept.items() if spans}
@@ -697,6 +715,12 @@ def _day_of(token: Token, month: Column, text: str) -> Token:
         return token
     said = f"{int(month.low):04d}-{month.first_month:02d}-{day:02d}"
     return replace(token, text=f"{token.text}일", end=token.end + 1, forms=(said,), number=None, kind="day")
+
+
+def _without_afterword(said: re.Match[str]) -> str:
+    """Return the words after a question blanked, unless they say what becomes of several rows."""
+    worked = any(lexicon().operations[name].search(said.group()) for name in ("average", "median", "sum", "share"))
+    return said.group() if worked else BLANK * len(said.group())
 
 
 def before_table_noun(question: str) -> list[str]:

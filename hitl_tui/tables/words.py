@@ -51,7 +51,8 @@ SOUND = 80.0
 """How much alike, of 100, a Korean word and a name have to sound."""
 _SOUND_APART, _MANY, _SOUND_ALIKE = 83.0, 3, 65.0
 """How much where consonants differ, and where all of several are the same: 아스널 is Arsenal."""
-_KO_NUMBERS = {"한": 1, "두": 2, "세": 3, "네": 4, "다섯": 5, "열": 10, "천": 1000, "백": 100, "만": 10000}
+_KO_ONES = ("한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", "아홉", "열")
+_KO_NUMBERS = {word: float(n) for n, word in enumerate(_KO_ONES, start=1)} | {"백": 1e2, "천": 1e3, "만": 1e4}
 
 
 _VERB_OF_NOUN = re.compile("([가-힣]{2,}?)(?:[하한할함합해했되된될됨됩돼됐받]|시[키킨켰])[가-힣]*")
@@ -70,6 +71,9 @@ _OWN_WORD = 5.4
 """How common, on Zipf's scale, letters are that are a word themselves, short for none."""
 _ROOT = 5
 """Letters that words of one root have in common."""
+_SUPERLATIVE = re.compile(r"(?<![a-z])([a-z]{3,})est(?![a-z])", re.I | re.ASCII)
+_SHORT_STEM = 3
+"""Letters that a priest has before "est", and that no adjective in y has alone."""
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
 
@@ -264,7 +268,7 @@ class Token:
 
 def is_worked_out(question: str) -> bool:
     """Whether a question asks what is worked out of rows, and stands in none of them."""
-    return any(lexicon().operations[name].search(question) for name in _WORKED_OUT)
+    return any(lexicon().operations[name].search(question) for name in _WORKED_OUT) or bool(superlatives(question))
 
 
 def parted(question: str) -> str:
@@ -607,6 +611,20 @@ def found(expressions: Mapping[str, re.Pattern[str]], question: str) -> dict[str
     """Return where each expression matches in a question."""
     spans = {name: [m.span() for m in expression.finditer(question)] for name, expression in expressions.items()}
     return {name: places for name, places in spans.items() if places}
+
+
+def superlatives(question: str) -> list[tuple[int, int]]:
+    """Return where English superlatives are that no list has: "deadliest", "hardest"."""
+    return [match.span() for match in _SUPERLATIVE.finditer(question) if _is_compared(match[1].lower())]
+
+
+@lru_cache(4096)
+def _is_compared(stem: str) -> bool:
+    """Whether letters before "est" are those of an adjective: it has a comparative and an adverb; "forest" has none."""
+    known = frequencies("en")
+    if stem.endswith("i"):
+        return len(stem) > _SHORT_STEM and stem[:-1] + "y" in known
+    return (stem + "er" in known or stem + "r" in known) and (stem + "ly" in known or stem + "ely" in known)
 
 
 def phrases(forms: Iterable[tuple[str, ...]]) -> Iterator[str]:

@@ -80,3 +80,19 @@ def test_a_time_is_said_once_where_it_is_whole(tmp_path: Path) -> None:
     column = answer.mapped.table.column("time (min)")
     assert shown(95, column, "en") == "95 min (1 h 35 min)"
     assert shown(45, column, "en") == "45 min"
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        (("233.880005", "12.129883"), "233.88"),
+        (("140.0", "18.5"), "140"),
+        (("29.240", "17.125"), "29.24"),
+        (("84.50", "12.25"), "84.50"),
+        (("123456789.12", "5.25"), "123,456,789.12"),
+    ],
+)
+def test_figures_have_the_decimals_that_were_meant(tmp_path: Path, written: tuple[str, ...], expected: str) -> None:
+    rows = "".join(f"{name},{figure}\n" for name, figure in zip("AB", written, strict=True))
+    told = brief(asked(tmp_path, "which well has the highest pressure?", wells="well,pressure\n" + rows), "en").answer
+    assert f"pressure: **{expected}**" in told

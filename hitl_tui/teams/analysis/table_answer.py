@@ -6,6 +6,7 @@ import calendar
 import datetime
 from collections.abc import Sequence
 from fractions import Fraction
+from struct import pack, unpack
 from typing import Any
 
 from hitl_tui.core.names import clip
@@ -22,6 +23,12 @@ from hitl_tui.teams.number_format import is_exact, korean_places, money, number,
 _SECONDS = {"s": 1, "min": 60, "h": 3600}
 _WRITTEN_OUT = 10**18
 """From where on a figure is written with an exponent."""
+_HUNDREDTHS = 2
+_FEW_DECIMALS = 4
+_MOST_STORED = 10**7
+"""Up to where figures of four bytes have decimals."""
+_WRITTEN_DIGITS = 0.51e-6
+"""How far a figure of four bytes is from what is written of it with six decimals."""
 SHOWN_ROWS = 15
 _NAMES = 30
 _VALUES = 6
@@ -291,9 +298,12 @@ def shown(value: Any, column: Column | None, language: str) -> str:
         if unit in ("만원", "천원", "원", "억원"):
             factor = {"만원": 10**4, "천원": 10**3, "원": 1, "억원": 10**8}[unit]
             return money(Fraction(str(value)) * factor, "KRW", language)
+        value = _meant(value)
         places = column.decimals if column else 0
         written = bool(places) and is_exact(Fraction(f"{value:.12g}"), places)
         text = f"{value:,.{places}f}" if written else plain(value) if column and column.years else figure(value, places)
+        if written and places != _HUNDREDTHS:  # 84.50 is an amount
+            text = text.rstrip("0").rstrip(".")
         if language == "ko" and float(value).is_integer() and abs(value) >= 10**8:
             text += f" ({korean_places(Fraction(int(value)))})"
         if unit in _SECONDS:
@@ -301,6 +311,17 @@ def shown(value: Any, column: Column | None, language: str) -> str:
             return told if told == lasting else f"{told} ({lasting})"
         return f"{text}{unit}" if unit == "%" else text
     return plain(value)
+
+
+def _meant(value: float) -> float:
+    """Return the short figure that was stored as one of four bytes and written with more digits: 233.880005."""
+    for places in range(1, _FEW_DECIMALS + 1):
+        short = round(value, places)
+        if short == value:
+            break
+        if abs(value) < _MOST_STORED and abs(unpack("f", pack("f", short))[0] - value) < _WRITTEN_DIGITS:
+            return short
+    return value
 
 
 def _lasting(seconds: float, language: str) -> str:

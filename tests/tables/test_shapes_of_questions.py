@@ -1,0 +1,88 @@
+"""What is asked of rows: one figure for each of several values, so many with most, superlatives that no list has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hitl_tui.tables.ask import read
+from hitl_tui.tables.files import table_files
+from hitl_tui.tables.words import superlatives
+from tests.tables.test_columns_and_values import folder, said
+
+KIOSKS = "county,kiosk_kind,kiosks\nAlm,tea,5\nAlm,juice,2\nBad,tea,7\nBad,juice,1\n"
+GUITARS = "guitar,cond,price\nA,new,500\nB,used,300\nC,new,700\nD,used,200\n"
+LEVELS = "year,Harbour,Mill\n1990,4.5,2\n1991,5.5,3\n1992,6.5,4\n1993,7,5\n"
+BOATS = "boat,hull,sail_area,turbine\nAda,oak,30,Ost\nBo,steel,80,Ost\nCem,oak,55,West\nDee,steel,75,West\n"
+RENTALS = "day,season,temp,cnt\n" + "".join(
+    f"{2021 + n // 6}-0{1 + n % 6}-02,{'sw'[n % 2]},{n}.5,{10 + n}\n" for n in range(12)
+)
+TURNOUT = "district,turnout\nNorth,48\nSouth,61\nEast,44\n"
+TRADE = "sector,tariff_score,trade_kind\nSteel,7,open\nToys,9,open\nRice,3,closed\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "expected"),
+    [
+        ("Alm이랑 Bad의 kiosks 수를 다 더하면 각각 몇 개야?", {"places": KIOSKS}, ("Alm: **7**", "Bad: **8**")),
+        ("tea versus juice: how many kiosks has each?", {"places": KIOSKS}, ("tea: **12**", "juice: **3**")),
+        ("what is the average price of new guitars, and of used ones?", {"guitars": GUITARS}, ("**600**", "**250**")),
+        ("Harbour 수치가 1990년이랑 1992년에 각각 얼마였지?", {"levels": LEVELS}, ("1990: **4.5**", "1992: **6.5**")),
+        ("what was the Harbour level in 1990 and in 1992?", {"levels": LEVELS}, ("4.5", "6.5")),
+    ],
+)
+def test_each_of_several_values_has_a_figure(
+    tmp_path: Path, question: str, tables: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    told = said(tmp_path, question, **tables)
+    assert all(one in told for one in expected), told
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("sail_area가 제일 큰 boat 두 척이 뭐야?", ("Bo", "Dee")),
+        ("sail_area가 가장 큰 boat 세 대는?", ("Bo", "Dee", "Cem")),
+        ("which three boats have the largest sail area?", ("Bo", "Dee", "Cem")),
+    ],
+)
+def test_a_numeral_before_a_noun_says_how_many_have_most(
+    tmp_path: Path, question: str, expected: tuple[str, ...]
+) -> None:
+    told = said(tmp_path, question, boats=BOATS)
+    assert all(name in told for name in expected), told
+    assert "Ada" not in told
+
+
+def test_a_numeral_beside_another_noun_is_no_limit(tmp_path: Path) -> None:
+    told = said(tmp_path, "which boat with two sails has the largest sail area?", boats=BOATS)
+    assert "Dee" not in told
+
+
+def test_superlatives_are_known_by_their_other_forms() -> None:
+    found = "the deadliest, hardest, chunkiest and cleanest forest in the west: an honest guest, a priest, a test"
+    assert [found[a:b] for a, b in superlatives(found)] == ["deadliest", "hardest", "chunkiest", "cleanest"]
+
+
+def test_a_superlative_that_no_list_has_asks_for_most(tmp_path: Path) -> None:
+    told = said(tmp_path, "which two sectors are hit hardest by the trade war?", trade=TRADE)
+    assert "Toys" in told
+    assert "Rice" not in told
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("by how much did total rentals rise from 2021 to 2022, in per cent?", "+48%"),
+        ("which districts had a turnout below 50 percent?", "East"),
+        ("Ost 터빈 배는 몇 척이야?", "**2**"),
+    ],
+)
+def test_parts_of_words_and_units_ask_for_nothing(tmp_path: Path, question: str, expected: str) -> None:
+    assert expected in said(tmp_path, question, rentals=RENTALS, turnout=TURNOUT, boats=BOATS)
+
+
+def test_there_is_no_mean_of_nothing(tmp_path: Path) -> None:
+    answer = read("what did people earn on average?", table_files(folder(tmp_path, boats=BOATS)))
+    assert all("avg(*)" not in one.query.sql() for one in answer.choices)
