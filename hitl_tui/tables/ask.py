@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -36,8 +35,8 @@ _TOTAL_OF, _ABOUT, _MOST_YEARS = 6, 0.015, 0.8
 """Values of which one may be the total of the others, how far it may be from that, and in which part of the years."""
 _TOLD = 15
 """Columns that a table is told by."""
-_SUBJECT = 2.0
-"""What it weighs that a whole question is near to what a table is of."""
+_SUBJECT = 10.0
+"""What it weighs, where one of several tables is chosen, that a question is near in meaning to what a table is of."""
 ENOUGH = 0.55
 """Score from which a question that isn't understood is told what the nearest table has."""
 NEAR = 1.0
@@ -48,7 +47,7 @@ _WAIT = 2.0
 """Seconds after which no other table is read to be joined with one that is named."""
 _BESIDE = 0.15
 """What it costs that a query needs another table."""
-_COVERS = 0.6
+_COVERS = 1.0
 """How much less a query may score that leaves no word out than one that does."""
 _HALF = 0.5
 """Share of a question that a query explains from which a table that is only called by its name is asked."""
@@ -191,19 +190,20 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     if not named or candidates[0].unknown:
         every = known.tables if not named else profiles(files, _WAIT).tables
         candidates += _joined_too(question, readers, every[:_MAX_TABLES])
-    candidates = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in candidates]
-    ranked = _called_first(_ranked(candidates, named=bool(named)), readers)
+    ranked = _called_first(_ranked(candidates, subjects), readers)
     if ranked and (ranked[0].unknown or any(one.op == "has" for one in ranked[0].query.filters)):
         again = [_by_meaning_too(question, one, bool(named)) for one in ranked[:_COMPARED]]
-        again = [replace(one, score=one.score + subjects.get(one.table.place, 0.0)) for one in again]
-        ranked = _called_first(_ranked([*again, *ranked[_COMPARED:]], named=bool(named)), readers)
+        ranked = _called_first(_ranked([*again, *ranked[_COMPARED:]], subjects), readers)
     several = len({table.file for table in named}) > 1
     ranked, versions = _newest(question, ranked) if ranked and (several or not named) else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
         return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread)
     best = ranked[0]
+    least = best.score + subjects.get(best.table.place, 0.0) - 0.05
     rivals = [
-        one for one in ranked[1:] if one.sure and one.score >= best.score - 0.05 and one.table.file != best.table.file
+        one
+        for one in ranked[1:]
+        if one.sure and one.score + subjects.get(one.table.place, 0.0) >= least and one.table.file != best.table.file
     ]
     stands = best.own or best.query.filters or best.query.measure or best.query.group
     if not named and _is_of_another(best, ranked):
@@ -250,7 +250,7 @@ def _subjects(question: str, tables: Sequence[Table]) -> dict[tuple[str, str], f
     every = len(tables)
     both = [likes[n] + max(likes[n + every], likes[n + 2 * every]) for n in range(every)]
     usual = sum(both) / len(both)
-    return {table.place: _SUBJECT * max(0.0, like - usual) for table, like in zip(tables, both, strict=True)}
+    return {table.place: _SUBJECT * (like - usual) for table, like in zip(tables, both, strict=True)}
 
 
 def _joined_too(question: str, readers: Sequence[Reader], tables: Sequence[Table]) -> list[Mapped]:
@@ -621,18 +621,26 @@ def continues(question: str, earlier: Sequence[str], workspace: Path) -> bool:
     return bool(alone.why) or alone.mapped is None or alone.mapped.query != answer.mapped.query
 
 
-def _ranked(candidates: Sequence[Mapped], *, named: bool) -> list[Mapped]:
-    """Return what was read, the best first; what has a column by its name is before what has one that means it."""
-    weighed = candidates if named else _weighed(candidates)
+def _ranked(candidates: Sequence[Mapped], subjects: Mapping[tuple[str, str], float]) -> list[Mapped]:
+    """Return what was read, the best first; what has a column by its name is before what has one that means it.
 
-    def score(one: Mapped) -> float:
-        better = (o.score for o in weighed if one.near & o.exact and one.exact <= o.exact and o.share >= one.share)
-        return min([one.score, *(other - _OF_ITS_NAME for other in better)])
+    Args:
+        candidates: what was read.
+        subjects: what it adds where one of several tables is chosen that the question is near to what a table is of.
+    """
 
-    ranked = sorted((replace(one, score=score(one)) for one in weighed), key=lambda o: (o.score, o.sure), reverse=True)
+    def rank(one: Mapped) -> float:
+        return one.score + subjects.get(one.table.place, 0.0)
+
+    def over(one: Mapped) -> float:
+        better = (o for o in candidates if one.near & o.exact and one.exact <= o.exact and o.share >= one.share)
+        return max((rank(one) - rank(other) + _OF_ITS_NAME for other in better), default=0.0)
+
+    ranked = [replace(one, score=one.score - max(0.0, over(one))) for one in candidates]
+    ranked.sort(key=lambda one: (rank(one), one.sure), reverse=True)
     if ranked and ranked[0].unknown and not ranked[0].sure:  # what leaves no word out goes first
-        least = ranked[0].score - _COVERS
-        ranked.sort(key=lambda one: one.sure and not one.unknown and one.score >= least, reverse=True)
+        least = rank(ranked[0]) - _COVERS
+        ranked.sort(key=lambda one: one.sure and not one.unknown and rank(one) >= least, reverse=True)
     return ranked
 
 
@@ -676,18 +684,6 @@ def _same_columns(one: Table, other: Table) -> bool:
         return False
     mine, its = ({column.name.casefold() for column in table.columns} for table in (one, other))
     return 3 * len(mine & its) >= 2 * max(len(mine), len(its)) and len(mine & its) > 1
-
-
-def _weighed(candidates: Sequence[Mapped]) -> list[Mapped]:
-    """Return what was read with less weight for what every table has."""
-    positive = [{n for n, weight in one.weights.items() if weight > 0} for one in candidates]
-    shared = Counter(
-        n for _, n in {(one.table.place, n) for one, mine in zip(candidates, positive, strict=True) for n in mine}
-    )
-    return [
-        replace(one, score=one.score - sum(one.weights[n] * 0.6 * (1 - 1 / shared[n]) for n in mine))
-        for one, mine in zip(candidates, positive, strict=True)
-    ]
 
 
 def named_files(question: str, files: Sequence[TableFile]) -> tuple[list[TableFile], str]:
