@@ -28,6 +28,8 @@ PARTS_OF_DAYS = {
     "day": ("day", "dd", "일"),
 }
 """Names of columns of numbers that are parts of a date."""
+_FEW_TEXTS = 60
+"""Different texts of a column that one is called by a part of."""
 _NEAR = 3
 """Words between the name of a column and a word within its texts at most."""
 _MARKS = re.compile(
@@ -97,7 +99,33 @@ class Filters:
                 items = self.q.column(read.column).items
                 op = "has" if not read.whole else "item" if items.issuperset(values) else "is"
                 made[key] = Filter(read.column, op, tuple(dict.fromkeys(values)), said)
-            yield [self.negated(one) for one in made.values()], frozenset(used), sum(one[0] for one in chosen)
+            filters = self._of_either([*made.values()])
+            yield [self.negated(one) for one in filters], frozenset(used), sum(one[0] for one in chosen)
+
+    def _of_either(self, filters: Sequence[Filter]) -> list[Filter]:
+        """Return filters with words that no text of a column has together as the texts that have one of them."""
+        kept: dict[tuple[str, str], Filter] = {}
+        for one in sorted(filters, key=lambda one: one.op != "is"):
+            known, words = kept.get((one.column, "is")), [str(value) for value in one.values]
+            if one.op == "has" and (known or len(words) > 1):
+                held = {word: self._texts_with(one.column, word) for word in words}
+                few = all(0 < len(texts) <= CHOICES for texts in held.values())
+                if few and not frozenset.intersection(*held.values(), *([frozenset(known.values)] if known else [])):
+                    texts = dict.fromkeys(
+                        [*(known.values if known else ()), *(t for v in held.values() for t in sorted(v))]
+                    )
+                    said = f"{known.said} {one.said}" if known else one.said
+                    one = Filter(one.column, "is", tuple(texts), said)
+            kept[one.column, one.op if one.op != "not" else f"not {len(kept)}"] = one
+        return list(kept.values())
+
+    def _texts_with(self, name: str, word: str) -> frozenset[str | float]:
+        """Return the texts of a column that have a word, or one that begins so."""
+        start = word.removesuffix("*")
+        texts = self.q.column(name).values
+        return frozenset(
+            t for t in texts if any(w == word or (start != word and w.startswith(start)) for w in words_of(t))
+        )
 
     @cached_property
     def _excludes(self) -> int | None:
@@ -184,8 +212,12 @@ class Filters:
             return False
         if self.q.is_asked_for(link.last) or not self._is_marked(link):  # "which substance" is none that is called so
             return True
-        whole = any(one.whole and one.column == link.column for one in self.q.links.values)
-        return whole or (self.q.superlative and not self.q.tokens[link.first].text[0].isupper())
+        whole = [one for one in self.q.links.values if one.whole and one.column == link.column]
+        few = self.q.column(link.column).distinct <= _FEW_TEXTS and link.count == 1
+        apart = all(max(link.first - one.last, one.first - link.last) > 1 for one in whole)
+        if whole and few and apart and not self.q.tokens[link.first].text[0].islower():
+            return False  # another one is named by a part of it: "Starbucks or Dunkin'"
+        return bool(whole) or (self.q.superlative and not self.q.tokens[link.first].text[0].isupper())
 
     def _is_marked(self, link: ValueLink) -> bool:
         """Whether a word within what each row is called is said as a name or a text: no verb is that, or any noun."""
@@ -285,6 +317,9 @@ class Filters:
                 continue
             for name, likely in sorted(self.q.links.columns[near].items(), key=self._naming):
                 column = self.q.column(name)
+                counts = near > n and token.kind == "number" and self.q.is_key(name)  # 48 states are no state 48
+                if counts or (token.unit == "년" and not column.years):
+                    continue
                 key = near == n - 1 and column.whole and self.q.is_key(name)
                 small = (key or column.distinct <= 200) and column.low <= value <= column.high
                 if likely >= (LOOSE if near == n - 1 else LIKELY) and column.kind == "number" and small:

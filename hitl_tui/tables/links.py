@@ -9,13 +9,14 @@ from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
 from hitl_tui.meaning.frequencies import frequencies, telling
-from hitl_tui.meaning.sounds import sound_likeness
+from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.word_meanings import Meaning, Name, meanings
 from hitl_tui.tables.words import (
     SOUND,
     Token,
     compound_of,
+    is_ending,
     is_past,
     key_of,
     lemma,
@@ -25,6 +26,7 @@ from hitl_tui.tables.words import (
     romanised,
     same_root,
     short_for,
+    sounds_like,
     words_of,
 )
 
@@ -44,8 +46,8 @@ _FEE = re.compile("[가-힣]{2,}[비료]")
 _TOPIC = re.compile("[은는을를]$")
 _EVERY_DAY = 0.12
 """How much an English word says at least that rows are chosen by which only have it in a text."""
-_MAY_MEAN, _SECOND, CLEARLY = 0.15, 0.5, 0.4
-"""How likely a word has to mean something to stand for it, beside what is likelier, and to stand for it clearly."""
+_MAY_MEAN, _MAY_NAME, _SECOND, CLEARLY = 0.15, 0.22, 0.5, 0.4
+"""How likely a word has to mean a value or a name to stand for it, beside what is likelier, and to do so clearly."""
 _FAR_APART, _NEAR_BY = 0.35, 0.3
 """From where on a word is near to a name, and how much nearer it is about that."""
 _MEANT, _MEANT_LOOSELY = 0.75, 0.5
@@ -55,6 +57,8 @@ NAMES = frozenset(("name", "title", "model", "place", "이름"))
 _CODES = frozenset(("id", "code", "no", "number", "key"))
 CALLED = 0.9
 """How likely a word has to be a table's name for the table to be called by it."""
+_SAME_PLACE = 0.75
+"""How near a word is at least to the name of a place that means it."""
 _ASIDE = 0.5
 """How likely the first part alone of a compound names a column."""
 _MODIFIES = 0.8
@@ -63,6 +67,16 @@ _DIGITS = 3
 """Digits of a key at least that may be said without the zeros before it."""
 _COMPOUND = 6
 """Letters of two words from which they may be one of a table's name."""
+_HANGUL = re.compile("[가-힣]+")
+_KNOWN_SOUND = 86.0
+"""How much alike a name and a word that is known sound at least."""
+_MANY_WORDS, _SURE_SOUND = 5000, 92.0
+"""Words of values among which one may sound as any word does by chance, and how alike they have to sound then."""
+_VOWEL = re.compile("[aeiouy]")
+_SHORTEST, _LONGEST = 5, 20
+"""Letters of a name of several words that a Korean one may sound like."""
+_KINDS = frozenset("대시도군구역주섬산강호")
+"""What Korean adds to a name to say of which kind it is."""
 _CAPITALS = re.compile(r"[A-Z](?:\.?[A-Z]){1,4}\.?")
 """Letters that stand for the words of a name."""
 _FEW_CODES, _LONGEST_CODE = 30, 4
@@ -244,6 +258,14 @@ def links(
         )
         if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
             strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
+    spelt = [one for n, token in strange.items() for one in _of_a_kind(n, token, index)]
+    named_so = {n for one in spelt for n in range(one.first, one.last + 1)}
+    spelt += _called_by_sound(question, {n: t for n, t in strange.items() if n not in named_so}, index)
+    for link in spelt:
+        for n in range(link.first, link.last + 1):
+            made.guessed[n] = " ".join(link.values)
+            strange.pop(n, None)
+    made.values += spelt
     found = covered | {one.first for one in made.values} | {n for n, likely in enumerate(made.columns) if likely}
     strange = {n: token for n, token in strange.items() if not (n in glossed and n + 1 in found)}
     names = {n for n, token in strange.items() if token.start and token.text[0].isupper()}
@@ -257,6 +279,7 @@ def links(
         kinds = [one for one in kinds if one.name.text.isascii() != question[n].text.isascii()]
         _mean(question[n], n, made, kinds, named=named)
     made.related = {n: _related(some) for n, some in meant.items()}
+    meant = {n: [one for one in some if not _is_another_place(one, question[n])] for n, some in meant.items()}
     for n, token in strange.items():
         if n in names:  # a name is a value, and calls nothing else
             meant[n] = [one for one in meant.get(n, ()) if one.name.kind == "value"]
@@ -565,6 +588,14 @@ def _tells_rows(column: Column | None) -> bool:
     return column is not None and column.distinct >= 0.9 * max(1, column.filled)
 
 
+def _is_another_place(meant: Meaning, token: Token) -> bool:
+    """Whether a place is only near to what a word says, as Munich is to Germany: its own name would be nearer."""
+    places = (lexicon().alike[word] for word in ("city", "country", "region", "district", "county"))
+    called = any(not of.isdisjoint(words_of(meant.name.column)) for of in places)
+    far = meant.name.kind == "value" and meant.alike < _SAME_PLACE and called
+    return far and not any(sounds_like(form, key_of(meant.name.text)) for form in token.forms)
+
+
 def _related(meant: Sequence[Meaning]) -> float:
     """Return how likely a word that may mean nothing there is about the table or a column all the same, 0 to 1."""
     names = [one for one in meant if one.name.kind != "value"]
@@ -580,7 +611,8 @@ def _mean(token: Token, n: int, made: Links, meant: Sequence[Meaning], *, named:
     best = max((one.likely for one in meant), default=0.0)
     for one in meant:
         name = one.name
-        if one.likely < max(_MAY_MEAN, _SECOND * best) or (name.kind == "table" and named):
+        least = _MAY_MEAN if name.kind == "value" else _MAY_NAME
+        if one.likely < max(least, _SECOND * best) or (name.kind == "table" and named):
             continue
         made.likely.setdefault(n, one.likely)
         if name.kind == "table":
@@ -611,8 +643,6 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
     """Link a word that stands for nothing to what is spelt, or sounds, nearly so."""
     from rapidfuzz import fuzz, process
 
-    from hitl_tui.tables.words import sounds_like
-
     if short := _abbreviation(token, index) or _letter(token, n, made.table):
         columns = dict.fromkeys(column for column, _ in index.whole[key_of(short)])
         made.values += [ValueLink(n, n, column, (short,), True) for column in columns]
@@ -622,26 +652,9 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
     names = {w: ("column", c.name) for c in made.table.columns for w in words_of(c.name)}
     names |= {w: ("name", "") for w in (*words_of(made.table.stem), *words_of(made.table.sheet)) if w not in names}
     if not token.text.isascii():
-        for form in token.forms:
-            if is_past(form):
-                continue
-            rare = telling(form, "ko") >= (_NAME if len(form) == 2 else _STRANGE)
-            foreign = (
-                len(form) > 1 and rare and not (_TOPIC.search(form) and (form != token.forms[-1] or len(form) < 3))
-            )
-            known = form in frequencies("ko")  # a printer is no brand, though both sound alike
-            sounded = next(
-                (
-                    w
-                    for w in islice(index.words, 40_000)
-                    if foreign and sounds_like(form, w) and not (known and sound_likeness(form, w) < SOUND)
-                ),
-                "",
-            )
-            if sounded:
-                made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]
-                made.guessed[n] = sounded
-                return
+        if sounded := _sounded(token, index):
+            made.values += [ValueLink(n, n, column, (sounded,), False) for column in sorted(index.words[sounded])]
+            made.guessed[n] = sounded
         return
     if len(word) < 5:
         return
@@ -664,10 +677,70 @@ def _guess(token: Token, n: int, index: ValueIndex, made: Links) -> None:
         ]
 
 
+def _sounded(token: Token, index: ValueIndex) -> str:
+    """Return the word of a value that sounds most as a foreign name of a question does; empty where none does."""
+    found: list[tuple[bool, float, str]] = []
+    least = _SURE_SOUND if len(index.words) > _MANY_WORDS else SOUND
+    for form in token.forms:
+        rare = telling(form, "ko") >= (_NAME if len(form) == 2 else _STRANGE)
+        topic = _TOPIC.search(form) and (form != token.forms[-1] or len(form) < 3)
+        if is_past(form) or len(form) < (3 if least > SOUND else 2) or not rare or topic:
+            continue
+        known = form in frequencies("ko") or least > SOUND  # a printer is no brand, though both sound alike
+        for word in islice(index.words, 40_000):
+            if sounds_like(form, word) and _VOWEL.search(word):
+                alike = sound_likeness(form, word)
+                found += [(_same_consonants(form, word), alike, word)] if alike >= least or not known else []
+    return max(found)[2] if found else ""
+
+
+def _same_consonants(korean: str, latin: str) -> bool:
+    return skeleton(korean_sound(korean)) == skeleton(english_sound(latin))
+
+
+def _called_by_sound(question: Sequence[Token], strange: Mapping[int, Token], index: ValueIndex) -> Iterator[ValueLink]:
+    """Yield the names of several words that Korean ones sound like: `박정희` is Park Chung Hee."""
+    bare = {n: min(token.forms, key=len) for n, token in strange.items()}
+    bare = {n: form[:1] if len(form) == 2 and is_ending(form[1]) else form for n, form in bare.items()}
+    spoken = [(n, n, form) for n, form in bare.items() if len(form) > 2]
+    both = (n for n in bare if n + 1 in bare and question[n + 1].start - question[n].end == 1)
+    spoken += [(n, n + 1, question[n].text + bare[n + 1]) for n in both]
+    spoken = [one for one in spoken if _HANGUL.fullmatch(one[2])]
+    names = [key for key in islice(index.whole, 20_000) if key.isascii() and _SHORTEST < len(key) <= _LONGEST]
+    names = [key for key in names if key.isalpha() and len(index.whole[key][0][1].split()) in (2, 3)] if spoken else []
+    found: dict[tuple[int, int], tuple[bool, float, str]] = {}
+    for first, last, form in spoken:
+        least = _KNOWN_SOUND if form in frequencies("ko") else SOUND
+        for key in names:
+            if sounds_like(form, key) and sound_likeness(form, key) >= least:
+                best = found.get((first, last), (False, 0.0, ""))
+                found[first, last] = max(best, (_same_consonants(form, key), sound_likeness(form, key), key))
+    for (first, last), (_, _, key) in found.items():
+        yield from (ValueLink(first, last, column, (value,), True) for column, value in index.whole[key])
+
+
+def _of_a_kind(n: int, token: Token, index: ValueIndex) -> Iterator[ValueLink]:
+    """Yield the texts with a name that a Korean word adds a kind to, and with that, if any has both: `김포공항`."""
+    known = lexicon()
+    for form in token.forms if _HANGUL.match(token.text) and token.text not in known.alike else ():
+        for size in range(2, len(form)):
+            kind = form[size:]
+            if kind not in known.alike and kind not in _KINDS:
+                continue
+            head = next((word for word in (form[:size], romanised(form[:size])) if word in index.words), "")
+            kinds = [word for word in known.alike.get(kind, ()) if word in index.words]
+            if columns := index.words.get(head, {}):
+                for column in sorted(columns):
+                    both = next((word for word in kinds if column in index.words[word]), "")
+                    words = (head, both) if both else (head,)
+                    yield ValueLink(n, n, column, words, False, columns[column])
+                return
+
+
 def _abbreviation(token: Token, index: ValueIndex) -> str:
     """Return the one value in capitals that is short for a word: AMZN for Amazon; else nothing."""
-    spoken = (*token.forms, *(term for form in token.forms for term in lexicon().alike.get(form, ())))
-    words = {word for word in spoken if word.isascii() and len(word) > 4}
+    alike = () if token.text.isascii() else (t for form in token.forms for t in lexicon().alike.get(form, ()))
+    words = {word for word in (*token.forms, *alike) if word.isascii() and len(word) > 4}
     if not words:
         return ""
     places = islice(index.whole.values(), 2000)

@@ -36,8 +36,8 @@ NAMED, LIKELY, LOOSE = 0.95, 0.75, 0.5
 _FEW_CALLED = 3
 """Rows that a word of a name may mean."""
 _YES = {"yes", "true", "y", "t", "1", "o", "예", "네"}
-IDS = {"id", "uuid", "code", "fips", "lat", "lon", "latitude", "longitude", "index", "zip", "zipcode", "no", "number",
-        "rank", "lng", "unnamed"}  # fmt: skip
+IDS = {"id", "uuid", "code", "fips", "fip", "lat", "lon", "latitude", "longitude", "index", "zip", "zipcode", "no",
+        "number", "rank", "lng", "unnamed"}  # fmt: skip
 _PLACES = frozenset(
     {"place", "location", "city", "country", "region", "state", "county", "address", "street", "room"}
     | {"지역", "장소", "위치", "주소", "시도"}
@@ -80,7 +80,7 @@ _FEW_KINDS = 31
 """Different numbers of a column at most that an ordinal is one of."""
 _OF_THE = re.compile(r"(?: of (?:the|our|my|these|those|all(?: the)?)(?= ))?", re.I)
 _CODE = re.compile("번호|코드")
-_CODES = frozenset(("id", "uuid", "code", "fips", "zip", "zipcode"))
+_CODES = frozenset(("id", "uuid", "code", "fips", "fip", "zip", "zipcode"))
 _SUMMED = ("how_much", "sum", "average", "median", "share", "change")
 
 
