@@ -160,5 +160,5 @@ def _entries(db: sqlite3.Connection, path: str, noun: str) -> Iterator[tuple[int
         return
     for _, parts in read:
         for lines in map(lines_in, parts):
-            if any_line or len(lines) <= _RULED:
+            if any_line or (len(lines) <= _RULED and not any(heading[0] for heading, _ in read)):
                 yield from ((at, line.strip(), "") for at, line in lines if begins.match(line))

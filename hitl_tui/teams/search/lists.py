@@ -32,11 +32,11 @@ _TOLD, _BEFORE = 300, 4
 """Characters and lines of what stands above a list."""
 WHOLE_CHARS = 3_000
 """What is told as a whole is no longer than that."""
-_NEAR, _AROUND, _FILES, _COMPARED, _JUDGED = 8, 100, 3, 40, 10
+_NEAR, _AROUND, _FILES, _COMPARED, _JUDGED = 8, 40, 3, 60, 10
 """Windows near which lists are looked for, how many around them, files that are looked through as a whole, and lists of
 which the meaning is compared, and that are judged."""
-_NAMES = 0.6
-"""How much a word says at least by which some items of a list are meant."""
+_NAMES, _SOME = 0.6, 50
+"""How much a word says at least by which some items of a list are meant; and items that are as good as more."""
 WORDS: Mapping[str, float] = {
     "share": 0.4,
     "heading_share": 1.2,
@@ -50,6 +50,7 @@ WORDS: Mapping[str, float] = {
     "line": -1.2,
     "block": -0.3,
     "said": -0.2,
+    "beside": -1.5,
     "": -26.0,
 }
 MEANT: Mapping[str, float] = {**WORDS, "like": 1.3, "lead": 0.8}
@@ -104,7 +105,7 @@ class List:
             "\n".join([self.lead[2].strip(), *(" ".join(one.split()) for one in items)]).strip()
             for items in ([text for *_, text in self.items], [_begin(text) for *_, text in self.items])
         )
-        return whole if len(whole) <= WHOLE_CHARS else begins
+        return whole if len(whole) <= WHOLE_CHARS else begins[:WHOLE_CHARS]
 
     @property
     def told(self) -> str:
@@ -112,7 +113,12 @@ class List:
         if self.kind == "folder":
             return self.heading.replace("/", " ")
         above = f"{self.above}\n{self.lead[2]}"[-_TOLD:].strip()
-        return f"{file_title(self.path)} {self.heading.rpartition(' > ')[2]}: {above}"
+        return f"{file_title(self.path)} {self.title}: {above}"
+
+    @property
+    def title(self) -> str:
+        """The headings next above it, of which one may be the head of a table."""
+        return " ".join(self.heading.split(" > ")[-1 - (self.kind == "row") :])
 
 
 def _begin(text: str) -> str:
@@ -198,10 +204,9 @@ def _near(
                 if _meet(one.page, one.first, one.last, (window.page, window.parts[0][0], window.parts[-1][1]))
                 or one.heading == window.heading
             ]
-            title = one.heading.rpartition(" > ")[2]
-            if ranks or path in paths or asked.share(f" {index_tokens(title)} "):
+            if ranks or path in paths or len(rows) <= _AROUND or asked.share(f" {index_tokens(one.title)} "):
                 one = replace(one, path=path)
-                yield one, _words(asked, one, title, ranks)
+                yield one, _words(asked, one, one.title, ranks)
     for one in () if named else folders_in(paths_of(db)):
         name = one.heading.rpartition("/")[2]
         if asked.share(f" {index_tokens(name)} "):
@@ -215,12 +220,14 @@ def _meet(page: int, first: int, last: int, place: tuple[int, int, int]) -> bool
 
 def _words(asked: Asked, one: List, title: str, ranks: Sequence[int]) -> dict[str, float]:
     told = f" {index_tokens(one.told)} "
+    headings = [text for *_, text in one.items[:_SOME] if one.kind == "section"]
     return {
         "share": asked.share(told),
         "heading_share": asked.share(f" {index_tokens(title)} "),
         "all": asked.share(told + f" {index_tokens(one.text[:WHOLE_CHARS])} "),
         "rank": 1 / (1 + min(ranks)) if ranks else 0.0,
-        "many": math.log(len(one.items)),
+        "beside": max((asked.share(f" {index_tokens(heading)} ") for heading in headings), default=0.0),
+        "many": math.log(min(len(one.items), _SOME)),
         one.kind: 1.0,
         "": 1.0,
     }
@@ -332,13 +339,14 @@ def _alike(page: int, heading: str, kind: str, lines: Sequence[_Deep]) -> Iterat
 
 
 def _said(page: int, heading: str, part: Line) -> Iterator[List]:
-    """Yield what a sentence lists with commas."""
+    """Yield what clauses list with commas."""
     text = " ".join(part[2].split())
-    for found in () if _SHAPES["row"].match(text) else _WORDS.series.finditer(text):
-        items = tuple((*part[:2], one) for one in _WORDS.comma.split(found[0]) if one.strip())
-        if len(items) > _FEWEST:
-            begin = max(text.rfind(mark, 0, found.start()) + 1 for mark in (". ", "。", "? ", "! "))
-            lead = (*part[:2], text[begin : found.end() + _SHORT].strip())
+    for clause in () if _SHAPES["row"].match(text) else _WORDS.clause.finditer(text):
+        names = [name for name in _WORDS.comma.split(clause[0]) if name.strip()]
+        if len(names) > _FEWEST and all(len(name) < _SHORT for name in names[1:-1]):
+            begin = max(text.rfind(mark, 0, clause.start()) + 1 for mark in (". ", "。", "? ", "! "))
+            lead = (*part[:2], text[begin : clause.end() + _SHORT].strip())
+            items = tuple((*part[:2], name) for name in names)
             yield List(page, heading, "said", items, lead, text[:begin][-_TOLD:])
 
 

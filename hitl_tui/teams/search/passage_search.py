@@ -43,9 +43,9 @@ _NEAR_IN_FEW, _SURE_IN_FEW = -1.0, -0.2
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _MOST_FAR = 2
-_ALL_NEAR, _ALL_LIKELY, _ALL_SURE = -3.2, -0.5, 0.7
+_ALL_NEAR, _ALL_LIKELY, _ALL_SURE = -3.2, -1.2, 0.7
 """From where on, in log-odds that it is meant, a list is shown, is shown whatever passages say, and is an answer."""
-_ALL_SHOWN, _ABOUT_AS_LIKELY = 3, 1.0
+_ALL_SHOWN, _ABOUT_AS_LIKELY = 3, 1.5
 """Lists that are shown where none is sure, and how much less likely others are than the first."""
 _WORTH, _AS_WELL, _ENOUGH = 0.003, 0.4, 3
 """How well a passage answers beside the best one to be shown at all, and in the question's own language to come before
@@ -201,12 +201,9 @@ def ask(
     if bare and any(_has_all(asked, window) for window in best):
         odds = max(odds, _SURE, _SURE_IN_FEW)
     least, sure = (_NEAR, _SURE) if asked.windows > FEW else (_NEAR_IN_FEW, _SURE_IN_FEW)
-    lists = [
-        one for one in lists_for(db, asked, best, named, but) if one.odds >= _ALL_NEAR and len(one.text) <= WHOLE_CHARS
-    ]
+    lists = [one for one in lists_for(db, asked, best, named, but) if one.odds >= _ALL_NEAR]
     told_all = lists[0].odds if lists else _FAR
-    if told_all >= _ALL_LIKELY:
-        odds = max(odds, least)
+    odds = max(odds, least) if told_all >= _ALL_LIKELY else odds
     if odds < least:
         if named:
             return _elsewhere(db, question, limit, part=part)
