@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from hitl_tui.core.written_language import language_of
+from hitl_tui.extraction.lists import WHOLE_CHARS, List
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.files import SUFFIXES
@@ -22,7 +23,7 @@ from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, all_but, lines_of, listing_in, word_pattern
-from hitl_tui.teams.search.lists import WHOLE_CHARS, List, blocks_of, lists_for
+from hitl_tui.teams.search.lists import blocks_of, lists_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import FEW, Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units

@@ -12,9 +12,9 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import literal
 from hitl_tui.core.written_language import language_of
 from hitl_tui.extraction.blocks import LeftOut
+from hitl_tui.extraction.lists import WHOLE_CHARS
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, quoted, shown_name
 from hitl_tui.teams.search.listing import Listed
-from hitl_tui.teams.search.lists import WHOLE_CHARS
 from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, Passage, SearchHits, tongue
 
 _NAMED, _SHORT = 5, 160
