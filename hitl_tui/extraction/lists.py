@@ -16,15 +16,20 @@ _SHAPES = {
     "option": re.compile(r"\s*(?:-[\w?]\b|--\w[\w-]*|/[A-Z?]\b)"),
     "title": re.compile(r"\s*\[+[^\]]+\]+\s*$|BEGIN:V(?!CALENDAR)\w+"),
 }
-"""How lines look that are items of a list by themselves; `named` and `block` have something set in below them."""
+"""How lines look that are items of a list by themselves; others have something set in below them."""
 _CLOSES = re.compile(r"\W*$|\s*(?:end|fi|done|esac)\b")
 _COMMENT = re.compile(r"\s*(?:#(?![A-Za-z])|//|;|--\s|/?\*+(?:\s|/|$)|\"\s|<!--)")
-_SENTENCE, _WORD = re.compile(r"[\w)][.。:：]\s*$"), re.compile(r"\s*[\"<]?[^\W\d][\w-]*")
-"""How a line looks that only closes something, says something of others, or is a sentence, and what word begins one."""
+_SENTENCE = re.compile(r"[\w)][.。:：]\s*$")
+"""How a line looks that only closes something, says something of others, or is a sentence."""
+_NAMES = {
+    "typed": re.compile(r"\s*[^\W\d][\w-]*\s+[^\W\d][\w-]*"),
+    "named": re.compile(r"\s*[\"<]?[^\W\d][\w-]*"),
+}
+"""With what lines begin that are alike in it: `object Lamp`, `class`."""
 _CLAUSE = re.compile(r"(?:[^;:.!?()\[\]{}=。]|[.:](?=\S)|\([^()]{0,40}\))+")
 _COMMA = re.compile(r"\s*(?:[,、·|]|(?<=\s)(?:and|or|및|또는|그리고)(?=\s)|(?<=\S)와(?=\s))\s*", re.IGNORECASE)
 """What names stand in, and what stands between them."""
-_LOOSE = ("option", "title", "named", "block")
+_LOOSE = ("option", "title", "typed", "named", "block")
 """Kinds whose items may go on in lines that look otherwise."""
 _FEWEST, _MOST, _SHORT = 2, 1_000, 100
 """Items of a list, and characters of a line that is one."""
@@ -98,10 +103,11 @@ def lists_in(rows: Sequence[Row]) -> Iterator[List]:
     """Yield what windows list: lines that look alike and stand equally deep, and what sentences list with commas."""
     for (page, heading), some in groupby(rows, key=itemgetter(0, 1)):
         parts = [part for *_, parts in some for part in parts]
-        lines = [_Deep.of(line) for part in parts for line in _lines(part) if line[2].strip()]
+        read = [line for part in parts for line in _lines(part) if line[2].strip()]
+        lines = [_Deep.of(line, last) for last, line in pairwise([*read[:1], *read])]
         plain = [line for line in lines if not line.comment]
         seen: set[tuple[Line, ...]] = set()
-        for kind in (*_SHAPES, "named", "block", "line"):
+        for kind in (*_SHAPES, *_NAMES, "block", "line"):
             for found in (lines, plain) if len(plain) < len(lines) else (lines,):
                 for one in _alike(page, heading, kind, found):
                     if one.items not in seen:
@@ -119,25 +125,27 @@ def _lines(part: Line) -> list[Line]:
 
 
 class _Deep(NamedTuple):
-    """A line of a text, how deep it stands, and whether it is a comment, or only closes something."""
+    """A line of a text, how deep it stands, and whether it is a comment, only closes something, or follows a gap."""
 
     line: Line
     depth: int
     comment: bool
     closes: bool
+    apart: bool
 
     @classmethod
-    def of(cls, line: Line) -> _Deep:
+    def of(cls, line: Line, last: Line) -> _Deep:
         text = line[2].expandtabs()
         item = _SHAPES["item"].match(text)
         dots = item[1].strip().rstrip(".").count(".") if item and item[1] else 0  # 4.2. stands below 4
         comment = not item and _COMMENT.match(text) is not None
-        return cls(line, len(text) - len(text.lstrip()) + dots, comment, _CLOSES.match(text) is not None)
+        depth, closes = len(text) - len(text.lstrip()) + dots, _CLOSES.match(text) is not None
+        return cls(line, depth, comment, closes, line[0] - last[1] > 1)
 
 
 def _look(kind: str, lines: Sequence[_Deep], at: int) -> str:
     """Return by what a line is an item of a kind: its lines have the same; empty where it is none."""
-    (_, _, text), depth, comment, closes = lines[at]
+    (_, _, text), depth, comment, closes, _ = lines[at]
     if kind in _SHAPES:
         return kind if _SHAPES[kind].match(text) else ""
     if comment or closes:
@@ -145,8 +153,9 @@ def _look(kind: str, lines: Sequence[_Deep], at: int) -> str:
     if kind == "line":
         return kind if len(text) <= _SHORT and not (_SENTENCE.search(text) or _SHAPES["item"].match(text)) else ""
     below = at + 1 < len(lines) and lines[at + 1].depth > depth
-    word = _WORD.match(text) if below and kind == "named" else None
-    return (word[0].strip() if word else "") if kind == "named" else kind * below
+    if not below or kind == "block":
+        return kind * below
+    return name[0].strip() if (name := _NAMES[kind].match(text)) else ""
 
 
 def _alike(page: int, heading: str, kind: str, lines: Sequence[_Deep]) -> Iterator[List]:
@@ -169,13 +178,13 @@ def _alike(page: int, heading: str, kind: str, lines: Sequence[_Deep]) -> Iterat
             told = "\n".join(lines[n].line[2] for n in sorted(above))[-_TOLD:]
             yield List(page, heading, kind, tuple(items), lines[lead].line if lead >= 0 else (0, 0, ""), told)
 
-    for at, (line, depth, comment, closes) in enumerate(lines):
+    for at, (_, depth, comment, closes, apart) in enumerate(lines):
         look = _look(kind, lines, at)
         while opened and opened[-1][0] > depth:
             yield from close(at)
         while outer and lines[outer[-1]].depth >= depth:
             outer.pop()
-        gap = kind == "line" and at and line[0] - lines[at - 1].line[1] > 1
+        gap = kind == "line" and apart
         if opened and opened[-1][0] == depth:
             if look == opened[-1][1] and not gap:
                 opened[-1][2].append(at)
