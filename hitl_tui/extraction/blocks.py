@@ -125,11 +125,16 @@ class BlockBuilder:
         if self._lone is not None and level <= self._lone_level:
             self._emit_lone()
         self._lone_level = level
+        self.end_section(level)
+        self._levels[level] = " ".join(text.split())[:120]
+        self._lone = (line, end_line or line, text)
+
+    def end_section(self, level: int) -> None:
+        """End the section of a level, and those within it."""
+        self.flush()
         self._suffix = ""
         for deeper in [known for known in self._levels if known >= level]:
             del self._levels[deeper]
-        self._levels[level] = " ".join(text.split())[:120]
-        self._lone = (line, end_line or line, text)
 
     def context(self, text: str) -> None:
         """Add words that hold for the coming blocks (a table's head) until the next heading; empty ends it."""

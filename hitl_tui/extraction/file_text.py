@@ -15,12 +15,12 @@ import time
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from hitl_tui.core.messages import Message
 from hitl_tui.extraction.blocks import EXPORTED, MAX_BLOCKS, Block, BlockBuilder, Extraction, LeftOut, Unreadable
-from hitl_tui.extraction.markup import html_extraction, line_blocks, manual_blocks
+from hitl_tui.extraction.markup import html_extraction, line_blocks, manual_blocks, settings_blocks
 
 _NUMBER = re.compile(r"[\s+\-$€£₩¥%]*\d[\d,.\s]*[%\w]{0,3}\s*$")
 _MAX_ROW_LINES = 50
@@ -143,12 +143,13 @@ _UNREAD = frozenset(
 _MEDIA = ("image/", "audio/", "video/", "font/")
 _MARKUP = re.compile(r"\s*<(?:\?xml|!doctype|!--|[a-z][\w:-]*[\s>])", re.IGNORECASE)
 _MARKED = {"md": "md", "markdown": "md", "html": "html", "htm": "html", "xhtml": "html", "rst": "rst", "csv": "csv"}
+_MARKED |= dict.fromkeys(("yaml", "yml", "toml", "ini", "cfg", "conf"), "settings")
 _PACKED = frozenset({"pdf", "docx", "pptx"})
 _MANUAL = re.compile(r"[1-9][a-z]{0,3}\Z")
 
 
 def kind_of(name: str) -> str:
-    """Return how a file is read, by its name: its kind (`md`, `rst`, `csv`, `docx`, `man`, `text`), or empty for not.
+    """Return how a file is read, by its name: its kind (`md`, `docx`, `settings`, `text`, …), or empty for not.
 
     What is packed (`.gz`) is read as what is within. Where an ending isn't known, the content tells whether it is text.
     """
@@ -266,7 +267,8 @@ def extract_bytes(data: bytes, name: str, clean: Callable[[str], str] = str) -> 
         found = csv_extraction(LINE_END.split(text))
     else:
         lines = LINE_END.split(text)
-        found = Extraction(tuple(manual_blocks(lines) if kind == "man" else line_blocks(lines, kind)))
+        blocks = {"man": manual_blocks, "settings": settings_blocks}.get(kind, partial(line_blocks, kind=kind))(lines)
+        found = Extraction(tuple(blocks))
     notes = [part for part in (note, found.note) if part]
     return Extraction(found.blocks, "; ".join(notes))
 

@@ -41,6 +41,12 @@ _SECTION = re.compile(
 )
 _LAW = ((_PART, 20), (_SECTION, 21), (_ARTICLE, 22))
 """Headings of laws and contracts with their levels, below those of a document that has others."""
+_SECTION_NAME = re.compile(r"\[{1,2}([^\[\]]{1,80})\]{1,2}[ \t]*(?:[#;].*)?$")
+"""Begins a section of an INI or TOML file."""
+_KEY = re.compile(r"([ ]{0,4})([A-Za-z가-힣_][\w. -]{0,60}):[ \t]*(?:#.*)?$")
+"""A key of a YAML file whose value stands on the lines below it."""
+_FEWEST_BELOW, _MOST_ABOVE = 3, 1
+"""Lines below a key that make it a section, and how many sections that one may stand within."""
 _UNMARKED = frozenset("bdefghijklmnoqrtuvwxyzBDEFGHIJKLMNOQRTUVWXYZ")
 """Letters that lines begin with that are no item, heading, article or section: no pattern is tried on most lines."""
 _MAX_FRONT_MATTER = 80
@@ -102,6 +108,37 @@ def line_blocks(lines: Sequence[str], kind: str = "text", page: int = 0) -> list
                 build.flush()
             build.add(number, text)
     return build.finish()
+
+
+def settings_blocks(lines: Sequence[str]) -> list[Block]:
+    """Return the sections of a YAML, TOML or INI file as blocks below the keys or names that they have."""
+    build, above = BlockBuilder(), list[int]()
+    for number, text in enumerate(lines, start=1):
+        if build.full:
+            break
+        plain = text[:_MAX_MARKED].rstrip()
+        indent = len(plain) - len(plain.lstrip())
+        if plain and not plain.lstrip().startswith(("#", "-")):
+            inside = [one for one in above if one < indent]
+            if len(inside) < len(above):
+                build.end_section(2 + len(inside))
+            above = inside
+        if name := _SECTION_NAME.match(plain):
+            build.heading(1, name[1], number)
+        elif (key := _KEY.match(plain)) and len(above) <= _MOST_ABOVE and _is_section(lines, number, indent):
+            build.heading(2 + len(above), key[2], number)
+            above.append(indent)
+        elif plain:
+            build.add(number, text)
+        else:
+            build.flush()
+    return build.finish()
+
+
+def _is_section(lines: Sequence[str], number: int, indent: int) -> bool:
+    """Whether as many lines as a section has stand below a key, further in."""
+    below = [line for line in lines[number : number + 2 * _FEWEST_BELOW] if line.strip()][:_FEWEST_BELOW]
+    return len(below) == _FEWEST_BELOW and all(len(one) - len(one.lstrip()) > indent for one in below)
 
 
 def _ruled(lines: Sequence[str], number: int, build: BlockBuilder, styles: list[tuple[str, bool]]) -> int:

@@ -348,3 +348,18 @@ def test_what_is_text_is_read_whatever_its_name_ends_in() -> None:
     with pytest.raises(Unreadable, match="binary"):
         extract_bytes(bytes(range(256)), "tool.xyz")
     assert not any(map(kind_of, ("photo.jpg", "style.css", "app.po", "server.key", "prices.parquet")))
+
+
+def test_keys_and_names_of_settings_files_are_headings() -> None:
+    catalogue = (
+        b"sources:\n  plants:\n    # all of them\n    unit: MW\n    columns:\n      - name\n      - fuel\n"
+        b"  prices: {unit: EUR}\n  carbon:\n    unit: EUR/tonne\n    freq: W\n    from: 2017\nversion: 2\n"
+    )
+    found = [(b.line, b.heading) for b in extract_bytes(catalogue, "catalogue.yaml").blocks]
+    assert found == [(3, "sources > plants"), (8, "sources"), (10, "sources > carbon"), (13, "")]
+    settings = b"colour = red\n\n[server]\nport = 8080\n\n[[hooks]]\nrun = make\n"
+    assert [(b.line, b.heading) for b in extract_bytes(settings, "settings.toml").blocks] == [
+        (1, ""),
+        (4, "server"),
+        (7, "hooks"),
+    ]

@@ -38,7 +38,7 @@ from hitl_tui.teams.search.query_terms import MAX_QUESTION
 from hitl_tui.teams.search.ranking import Near
 from hitl_tui.teams.search.window_meanings import sketch_windows
 
-VERSION = 22
+VERSION = 23
 WAIT_SECONDS = 60.0
 _T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
