@@ -12,7 +12,7 @@ from hitl_tui.tables.links import CALLED, NAMES, label_of
 from hitl_tui.tables.measures import MANY, Measures
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, QuestionInTable, Reading
+from hitl_tui.tables.question_in_table import DAY_WORDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
 from hitl_tui.tables.words import BLANK, key_of, lexicon, likeness, number_word, parts_of, words_of  # fmt: skip
 
 _TABLE_NAME = re.compile(r"(?:표|목록|명부|현황|기록|내역|일지|대장|월|년|list|table|data|log|records?|register)$")
@@ -41,6 +41,22 @@ _ANY_SIZE = frozenset(("big", "biggest", "large", "largest", "busy", "busiest", 
 _EACH_OF_THEM = re.compile("각각")
 """Asks for a figure for each of what is named, not of what stands before it."""
 _AND_OTHERS = re.compile(r"\b(?:and|or|than|versus|vs|with) (?:\w+ ){0,3}ones\b", re.I)
+_SINGLE = re.compile(r"\b(?:single|one|any)\s$", re.I)
+_PHRASE = 3
+"""Words behind a superlative that may be those that it is of."""
+_LAST = re.compile(
+    r"마지막|(?:가장|제일)\s?최근|최신|최근(?=\s)|맨\s?(?:처음|끝|나중)|(?<![가-힣])첫\s?(?=[가-힣])"
+    r"|\b(?:latest|most recent|newest|earliest)\b|\b(?:the|its|their|very) (?:last|final|first)\b"
+    r"(?! (?:\d|two|three|four|five|ten|name|class|half|round))",
+    re.I,
+)
+_FIRST = re.compile("처음|첫|earliest|first", re.I)
+_FROM_WHEN = re.compile(
+    r"언제(?:부터|에서)\s?(?:\S+\s)?언제까지|몇\s?[년월일]부터\s?몇\s?[년월일]까지|\bfrom when (?:to|till|until) when\b"
+    r"|\bfrom (?:which|what) (?:date|day|year|month)s? (?:to|till|until)\b|\b(?:what|which) (?:dates?|period|years|"
+    r"time (?:period|span|range)|date range)\b(?= (?:do|does|did|is|are|was|were)\b.*\b(?:cover|span|run|go|range))",
+    re.I,
+)
 _LONG_AGO = re.compile("오래")
 _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
@@ -71,6 +87,21 @@ class Groups:
 
         blanked = any(self.q.text[end : end + 2].strip(" ") == BLANK for _, end in spans)  # the table's own name
         return blanked or any(map(is_called, self._beside_most))
+
+    @cached_property
+    def _of_its_rows(self) -> bool:
+        """Whether most is asked for among what the table is called, one by one: "the strongest earthquake"."""
+        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        if MANY.search(self.q.text) or self.q.has("count", "each", "sum", "average"):
+            return False
+        before = (n for n, t in enumerate(self.q.tokens) if t.end <= min((start for start, _ in spans), default=0))
+        if self.q.of_amounts or any(self.q.is_asked_for(n) for n in before):
+            return False  # "which month had the highest expenses"
+        after = [[n for n, t in enumerate(self.q.tokens) if end < t.start][:_PHRASE] for _, end in spans]
+        return any(n in self.q.called and not self._names_column(n) for behind in after for n in behind)
+
+    def _names_column(self, n: int) -> bool:
+        return any(likely >= NAMED for likely in self.q.links.columns[n].values())
 
     @cached_property
     def _beside_most(self) -> frozenset[int]:
@@ -155,7 +186,7 @@ class Groups:
     def _entities(self, used: frozenset[int], measure: str, taken: set[str]) -> list[tuple[str, float]]:
         """Return the columns whose values may be asked for, with how little that is said."""
         if self.time_asked:
-            return [(name, -0.4) for name in self.time_asked]
+            return [(name, -0.4) for name in self.time_asked] + [("", 0.15)] * self._of_its_rows
         made: dict[str, float] = {}
         for name, one in self.q.said.items():
             column = self.q.column(name)
@@ -168,7 +199,10 @@ class Groups:
                 continue
             if measure and column.kind == "number" and one.tokens <= self.q.said[measure].tokens:
                 continue  # the words name the figure
-            if column.kind == "number" and not column.years and not called:
+            worded = any(self.q.tokens[n].number is None for n in one.tokens)  # "three films" are not those of `r3`
+            kinds = 2 * column.distinct <= self.q.table.rows
+            told = called and worded and kinds and one.likely >= NAMED and not self.measures.additive(name)
+            if column.kind == "number" and not column.years and not told:
                 continue
             before = (
                 self.q.korean and not asked and all(self.q.tokens[n].start < self.q.superlative_at for n in one.tokens)
@@ -180,7 +214,7 @@ class Groups:
                 - 0.1 * (column.kind == "text")
                 - 0.05 * one.coverage
             )
-            made[name] += 0.05 * self.q.is_key(name)
+            made[name] += 0.05 * self.q.is_key(name) + 0.6 * (self.q.flag(name) is not None)
         label = label_of(self.q.table)
         for n, token in enumerate(self.q.tokens):
             called = label is not None and bool(set(words_of(label.name)) & NAMES)
@@ -190,6 +224,9 @@ class Groups:
             if time and time.name != measure and (WHEN.match(token.text) or set(token.forms) & {"연도", "해", "year"}):
                 made.setdefault(time.name, 0.0)
             noun = self.q.korean and n and not self.q.tokens[n - 1].filler  # `회사는 어디야` asks which company
+            if time and time.kind == "date" and time.name != measure and not DAY_WORDS.isdisjoint(token.forms):
+                asked = self.q.is_asked_for(n) or _SINGLE.search(self.q.text[: token.start]) is not None
+                made[time.name] = min(made.get(time.name, 0.0), -0.4 * (asked or not self.q.korean))
             if PLACE.match(token.text) and not noun:
                 for column in self.q.place_columns():
                     made.setdefault(column.name, 0.0)
@@ -203,8 +240,12 @@ class Groups:
         taken = {one.column for one in base.filters}
         label = label_of(self.q.table)
         everything = base
-        if measure and self.q.column(measure).distinct <= 1:
+        last = _EXTREME_TIME.search(self.q.text)
+        if measure and (self.q.column(measure).distinct <= 1 or (self.q.is_time(measure) and not last)):
             return
+        unlikely = 0.4 * self._only_led(measure) + 0.8 * bool(
+            measure and not self.q.is_time(measure) and self._last_row
+        )
         for entity, unsaid in self._entities(used, measure, taken):
             part = self.time_asked.get(entity, "")
             none = tuple(v for v in self.q.column(entity).values if _NONE.match(v)) if entity else ()
@@ -238,7 +279,18 @@ class Groups:
             led = self._led if not measure or self.q.said[measure].tokens <= self.q.operators else frozenset()
             rows_meant = amount and self._most_rows and not self.q.of_amounts
             paid = bool(default) and rows_meant and self.q.in_money(default)  # most projects, no money
-            assumes = unsaid + 0.4 * bool(default) + 0.5 * paid + 0.8 * bool(led and figure not in led)
+            often = self.q.has("most_common") and figure != many
+            assumes = (
+                unlikely
+                + 0.8 * often
+                + unsaid
+                + 0.4 * bool(default)
+                + 0.5 * paid
+                + 0.8 * bool(led and figure not in led)
+            )
+            mine = self.q.said[figure].tokens if figure in self.q.said else frozenset()
+            whose = self.q.said[entity].tokens if entity in self.q.said else frozenset()
+            assumes += 0.3 * bool(mine & whose) - 0.3 * bool(measure and (mine - whose) & self._beside_most)
             ends = () if entity else self._ends
             assumes += 0.4 * self._is_other_end(figure) - 0.3 * bool(ends)
             missing = "measure" if default and self._means_another else ""
@@ -247,6 +299,7 @@ class Groups:
                 texts = [c for c in self.q.table.columns if c.kind == "text" and c.distinct > label.distinct]
                 shown[1:1] = [max(texts, key=lambda c: c.distinct).name] if texts else []
             shown += [name for name, one in self.q.said.items() if one.likely >= NAMED and name not in shown]
+            shown += [name for name in self.time_asked if name not in shown]
             when = self.q.time_column()
             if not (entity and self.q.unique(entity)) and when and when.name not in shown:
                 shown += [when.name] if one_each or (not entity and not (label and self.q.unique(label.name))) else []
@@ -261,7 +314,11 @@ class Groups:
             )  # fmt: skip
             both = groups and grouped.aggregate == "sum" and not (part or self.q.has("sum"))
             if groups and not (one_each and both) and not self.q.is_date(figure):
-                unclear = assumes + (0.0 if self.q.aggregate or self.measures.additive(figure) else 0.25)
+                unclear = (
+                    assumes
+                    + 0.9 * self._of_its_rows
+                    + (0.0 if self.q.aggregate or self.measures.additive(figure) else 0.25)
+                )
                 also = ("count",) if figure == many or (measure and grouped.aggregate == "sum") else ()
                 reading = self.q.reading(
                     grouped,
@@ -279,11 +336,46 @@ class Groups:
             if part or self.q.flag(figure):
                 continue  # of yes and no, none is most
             summed = 0.6 if groups and not one_each and self.measures.additive(figure) else 0.0
-            more = ("count",) if measure else ()  # "number of" may be the name of a figure
+            more = ("count",) if measure or figure == many else ()  # "number of" may be the name of a figure
             each = entity or (label.name if label else "")
             more = (*more, "average") if each and self.q.unique(each) else more  # a row is of all that it is called
             reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed, missing=missing)
             yield replace(reading, beside=grouped if one_each and both else None)
+
+    def _only_led(self, measure: str) -> bool:
+        """Whether only the word for most names a figure, where others are named: "the highest volume" is no High."""
+        numbers = [one for name, one in self.q.said.items() if self.q.column(name).kind == "number"]
+        free = any(one.likely >= NAMED and one.tokens - self.q.operators for one in numbers)
+        return bool(measure) and free and self.q.said[measure].tokens <= self.q.operators
+
+    @cached_property
+    def _last_row(self) -> str:
+        """Return how rows are ordered by their time where the last or first of them is asked for; empty if none is."""
+        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        said = [match for match in _LAST.finditer(self.q.text) if self.q.time_column()]
+        apart = [1 for a, b in spans if not any(a < one.end() and one.start() < b for one in said)]
+        return "" if apart or not said else "asc" if _FIRST.search(said[0].group()) else "desc"
+
+    def lasts(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
+        """Yield what the last or first row has: "at the last survey", `마지막 거래일에`."""
+        time = self.q.time_column()
+        if not time or not self._last_row or not measure or measure == time.name or self.q.is_time(measure):
+            return
+        said = [span for match in _LAST.finditer(self.q.text) for span in (match.span(),)]
+        spoken = frozenset(n for n, t in enumerate(self.q.tokens) if any(a < t.end and t.start < b for a, b in said))
+        columns = dict.fromkeys((measure, time.name, *(one.column for one in base.filters)))
+        query = replace(
+            base, shape="rows", measure=time.name, columns=tuple(columns), order=self._last_row, limit=self._limit()[0]
+        )
+        yield self.q.reading(query, used | spoken, "top", "bottom", "how_much", "average", assumes=-0.2)
+
+    def spans(self, base: TableQuery, used: frozenset[int]) -> Iterator[Reading]:
+        """Yield from when until when rows are."""
+        time, asked = self.q.time_column(), _FROM_WHEN.search(self.q.text)
+        if time and asked:
+            said = {n for n, t in enumerate(self.q.tokens) if asked.start() < t.end and t.start < asked.end()}
+            query = replace(base, shape="range", measure=time.name)
+            yield self.q.reading(query, used | said, *self.q.operations, assumes=-0.3)
 
     def _is_other_end(self, figure: str) -> bool:
         """Whether a column is called as lowest figures where the highest is asked for, or the other way round."""

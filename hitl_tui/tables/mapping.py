@@ -77,6 +77,7 @@ class Reader:
             measures = self.q.columns(("number",), tokens_of_values, taken, LOOSE)
             measures = [n for n in measures if n not in self.q.paired and not self.q.is_code(n)]
             measures = [n for n in measures if not self.measures.only_sold(n) and not self.measures.are_rows(n)]
+            measures = [n for n in measures if not self.measures.named_better(n)]
             if self.measures.quantity() and self.q.has(
                 "count"
             ):  # "how many in total" asks for no column that is called Total
@@ -128,6 +129,8 @@ class Reader:
             yield from self._shares(base, used, measure)
         if self.q.superlative:
             yield from self.groups.bests(base, used, measure)
+        yield from self.groups.lasts(base, used, measure)
+        yield from self.groups.spans(base, used)
         yield from self.groups.grouped(base, used, measure)
         if self.q.aggregate:
             yield from self._figures(base, used, measure)
@@ -411,6 +414,9 @@ class Reader:
                 rather += of_rows and not counted and not self.measures.additive(summed)
                 query = replace(base, aggregate="sum", measure=summed)
                 yield self.q.reading(query, used, "count", "sum", "how_much", assumes=rather)
+        if key := self._keys_of_several():
+            query = replace(base, aggregate="distinct", measure=key)
+            yield self.q.reading(query, used, "count", "distinct", assumes=0.3)
         for name in self.q.columns(("text", "number", "date"), used, taken, LIKELY)[:CHOICES]:
             column = self.q.column(name)
             if (flag := self.q.flag(name)) and self.q.said[name].tokens - self.q.links.guessed.keys():
@@ -429,6 +435,13 @@ class Reader:
                 unclear += -0.4 if counted else 0.5 * bool(_OF_ROWS.search(self.q.text))
                 query = replace(base, aggregate="distinct", measure=name)
                 yield self.q.reading(query, used, "count", "distinct", assumes=unclear)
+
+    def _keys_of_several(self) -> str:
+        """Return the column of keys that several rows share, where how many different ones there are is asked."""
+        keys = [c for c in self.q.table.columns if {*words_of(c.name)} & {"id", "uuid"} and c.kind != "other"]
+        named = bool(self.q.called) or self.q.named
+        shared = [c.name for c in keys if 1 < c.distinct < 0.9 * c.filled]
+        return shared[0] if len(shared) == 1 and named and self.q.has("distinct") else ""
 
     def _having(self, column: Column) -> Filter | None:
         """Return which rows have something in a column, where some haven't: an area of 0 is that of no pool."""

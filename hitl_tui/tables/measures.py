@@ -45,6 +45,17 @@ class Measures:
         rows = all(self.q.links.named.get(n, 0.0) >= CALLED for n in self.q.said[name].tokens)
         return counted and rows and not (name.endswith("s") or self.additive(name) or self.q.has("sum"))
 
+    def named_better(self, name: str) -> bool:
+        """Whether all words of a column are the very name of one of texts: a president is no petition to one."""
+        said = self.q.said[name]
+        whole = {
+            n
+            for n in said.tokens
+            for other, likely in self.q.links.columns[n].items()
+            if likely >= 1 and self.q.column(other).kind == "text"
+        }
+        return said.likely < 1 and said.tokens <= whole
+
     def default_measure(self) -> str:
         """Return the column of a table that has one figure alone, or one for all."""
         numbers = [column for column in self.q.figures() if column.name not in self.q.left_out]
@@ -141,6 +152,7 @@ class Measures:
         if self._is_quantity(name) or key_of(name) in known_counts or (self.q.lasting and self.q.lasts(name)):
             return True
         summed = {"sales", "revenue", "turnover", "매출", "매출액", "판매액", "수입", "수익"}
+        summed |= {"money", "돈"} if MANY.search(self.q.text) else set()
         spoken = {form for token in self.q.tokens for form in token.forms}
         if any(word in known or word + "s" in known or _SUMS.search(word) for word in words) or bool(spoken & summed):
             return True
@@ -174,7 +186,7 @@ class Measures:
             return False
         words = words_of(name)
         things = len(words) == 1 and name.isascii() and name.casefold().endswith("s") and words[0] != name.casefold()
-        only = things and len(self.q.figures()) == 1
+        only = things and (len(self.q.figures()) == 1 or MANY.search(self.q.text) is not None)
         if column.unit in _COUNTED_IN or NUMBER_OF.match(name) or only:
             return True
         if name not in self.q.said or set(words_of(name)) & RATES:

@@ -124,7 +124,7 @@ class TableQuery:
 
     Args:
         source, sheet: the file, relative to the workspace, and the sheet of a workbook.
-        shape: `figure`, `rows`, `groups`, `share`, `change` or `correlation`.
+        shape: `figure`, `rows`, `groups`, `share`, `change`, `range` (its lowest and highest value) or `correlation`.
         aggregate: a key of `AGGREGATES`; empty for rows as they are.
         measure: the column that is counted, summed up or ordered by; empty counts rows.
         other: the second column of a correlation, of a change between two columns, or of a sum of both.
@@ -209,6 +209,8 @@ class TableQuery:
         match self.shape:
             case "correlation":
                 return f"SELECT corr({quote(self.measure)}, {quote(self.other)}) AS r, count(*) AS n {rows}"
+            case "range":
+                return f"SELECT min({quote(self.measure)}), max({quote(self.measure)}) {rows}"
             case "share":
                 part = " AND ".join(one.sql() for one in self.within)
                 if self.measure:

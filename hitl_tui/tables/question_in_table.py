@@ -64,6 +64,9 @@ LASTING = re.compile(
 )
 _AFTERWORD = re.compile(r"(?<=\?)\s+(?:\S+\s+){0,5}\S+[.!]?\s*$")
 """A few words after the question, that say again what it asks."""
+_EXAMPLES = re.compile(r"\((?:e\.g\.|such as|like|예:)[^()]*\)|\([^()]*(?:\.\.|…|\betc\.?|\s등)\s*\)", re.I)
+"""Examples of what is asked for, which limit no rows."""
+_ORDINAL_OF = re.compile(r"\b(first|second|third|\d+(?:st|nd|rd|th))-([a-z]+)", re.I)
 _ABBREVIATED = re.compile(r"(?<![a-z.])(?:i\.e|e\.g|viz|etc|incl|resp|approx)(?:\.|(?=[\s,]))", re.I)
 """What only joins words: `i.e.`, `etc.`"""
 NUMBER_OF = re.compile(r"(?:the\s)?(?:n|no|nb|num|nr|number|count)(?:_|of|\s|(?=[A-Z]))", re.I)
@@ -78,6 +81,12 @@ _BESIDE = 3
 """Letters from a word to the name of a file that it describes."""
 _FEW_KINDS = 31
 """Different numbers of a column at most that an ordinal is one of."""
+_COUNTERS = frozenset(("개", "명", "건", "곳", "편", "대", "마리", "번", "회", "줄", "행", "people"))
+DAY_WORDS = frozenset(("day", "date", "날", "날짜", "일자", "하루"))
+_EACH_OF_DATA = re.compile(
+    r"(별로?)\s(?:[가-힣]+\s){0,2}(?:\S*(?:표|자료|데이터|파일|통계|지표|목록|기록|조사)(?:에서는?|에|를|을|에는)?)(?=\s)"
+)
+"""Says of which each row of some data is: `분기별 거시 지표에서`."""
 _OF_THE = re.compile(r"(?: of (?:the|our|my|these|those|all(?: the)?)(?= ))?", re.I)
 _CODE = re.compile("번호|코드")
 _CODES = frozenset(("id", "uuid", "code", "fips", "fip", "zip", "zipcode"))
@@ -118,6 +127,8 @@ class QuestionInTable:
         self.text = parted(_without_files(question, table) if named else question)
         self.text = _AFTERWORD.sub(_without_afterword, self.text)
         self.text = _ABBREVIATED.sub(lambda said: " " * len(said.group()), self.text)
+        self.text = _EXAMPLES.sub(lambda said: " " * len(said.group()), self.text)
+        self.text = _ORDINAL_OF.sub(lambda said: _apart(said, table), self.text)
         self.korean = re.search("[가-힣]", question) is not None
         self.tokens = tokens(self.text)
         self.pair = self._asked_pair(table)
@@ -134,8 +145,8 @@ class QuestionInTable:
         self.drop_operations([(t.start, t.end) for t in self.tokens if self._is_called(t)])
         numbers = [(t.start, t.end) for t in self.tokens if t.kind == "number"]
         self.drop_operations(numbers, "share")  # "below 50 percent"
-        self._add_superlatives()
         self._keep_known_words()
+        self.drop_operations([match.span(1) for match in _EACH_OF_DATA.finditer(self.text)], "each")
         self.comparisons = found(lexicon().comparisons, self.text)
         spans = [*self.operations.values(), *self.comparisons.values(), *found(lexicon().times, self.text).values()]
         places = [span for each in spans for span in each]
@@ -145,12 +156,15 @@ class QuestionInTable:
         self.operators = frozenset(
             n for n, token in enumerate(self.tokens) if any(_takes_up(token, start, end) for start, end in places)
         )
+        superlative = self._add_superlatives()
         glossed = frozenset(
             n for n, (a, b) in enumerate(pairwise(self.tokens)) if self.text[a.end : b.start].strip() == "("
         )
         self.links: Links = links(
             self.tokens, table, self.operators, named=named, by_meaning=by_meaning, glossed=glossed
         )
+        self._unlink_counts_and_days()
+        self.operators |= {n for n in superlative if not self.links.columns[n]}
         for n in self.describing:  # the treatment of "the treatment survey" asks for none who had it
             if any(map(self.flag, self.links.columns[n])):
                 self.links.columns[n] = {c: rate for c, rate in self.links.columns[n].items() if not self.flag(c)}
@@ -260,12 +274,30 @@ class QuestionInTable:
             all(any(likeness(part, word) for word in words_of(c.name)) for part in parts) for c in self.table.columns
         )
 
-    def _add_superlatives(self) -> None:
-        """Ask for most where an English superlative says so that no list has."""
+    def _add_superlatives(self) -> frozenset[int]:
+        """Ask for most where an English superlative says so that no list has, and return these words.
+
+        They may mean a column as well: the deadliest has the most deaths.
+        """
         known = [span for name in ("top", "bottom") for span in self.operations.get(name, ())]
         new = [(a, b) for a, b in superlatives(self.text) if not any(a < end and start < b for start, end in known)]
         if new:
             self.operations["top"] = sorted([*self.operations.get("top", ()), *new])
+        return frozenset(n for n, token in enumerate(self.tokens) if (token.start, token.end) in new)
+
+    def _unlink_counts_and_days(self) -> None:
+        """Unlink numbers that say how many from columns with a number, and days from columns of yes and no."""
+        dated = [c.name for c in self.table.columns if c.kind == "date" and c.distinct > 1]
+        for n, token in enumerate(self.tokens):
+            likely = self.links.columns[n]
+            if token.unit in _COUNTERS:
+                likely.clear()
+            if not DAY_WORDS.isdisjoint(token.forms):
+                flags = [one for one in likely if self.flag(one) and len(words_of(one)) > 1]
+                for name in flags:
+                    del likely[name]
+                if flags and len(dated) == 1:
+                    likely[dated[0]] = NAMED
 
     def drop_operations(self, said: Sequence[tuple[int, int]], *names: str) -> None:
         """Drop what words would ask for that say something else.
@@ -432,7 +464,8 @@ class QuestionInTable:
             hits = {n: likely[name] for n, likely in enumerate(self.links.columns) if name in likely}
             for n, token in enumerate(self.tokens):
                 number = number_word(token.text) if token.number is None else token.number
-                if number is not None and float(number).is_integer() and str(int(number)) in words:
+                counts = token.unit in _COUNTERS
+                if number is not None and not counts and float(number).is_integer() and str(int(number)) in words:
                     hits[n] = 1.0
             pair = self.pair is not None and name == self.pair.column.name
             said = {n for n in hits if n not in self.operators or self._names_too(n, hits[n])}
@@ -715,6 +748,14 @@ def _day_of(token: Token, month: Column, text: str) -> Token:
         return token
     said = f"{int(month.low):04d}-{month.first_month:02d}-{day:02d}"
     return replace(token, text=f"{token.text}일", end=token.end + 1, forms=(said,), number=None, kind="day")
+
+
+def _apart(said: re.Match[str], table: Table) -> str:
+    """Return an ordinal apart from the name of a column that is written together with it: `first-class`."""
+    called = any(
+        likeness(said[2].lower(), word) >= LIKELY for column in table.columns for word in words_of(column.name)
+    )
+    return f"{said[1]} {said[2]}" if called else said.group()
 
 
 def _without_afterword(said: re.Match[str]) -> str:

@@ -69,6 +69,7 @@ _BEFORE_NOUN = (4, 8)
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
 _OWN_WORD = 5.4
 """How common, on Zipf's scale, letters are that are a word themselves, short for none."""
+_ENDINGS = ("e", "ed", "er", "or", "ing", "ion", "ation", "ment")
 _ROOT = 5
 """Letters that words of one root have in common."""
 _SUPERLATIVE = re.compile(r"(?<![a-z])([a-z]{3,})est(?![a-z])", re.I | re.ASCII)
@@ -463,9 +464,7 @@ def is_past(word: str) -> bool:
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`, `poptotal`."""
     words = [lexicon().short.get(word.lower(), word.lower()) for word in _WORD.findall(name)]
-    return tuple(
-        lemma(part) for word in filter(None, words) for part in (_run_together(word) if word == name else (word,))
-    )
+    return tuple(lemma(part) for word in filter(None, words) for part in _run_together(word, whole=word == name))
 
 
 def parts_of(name: str) -> set[str]:
@@ -481,12 +480,19 @@ _ABBREVIATION = 0.4
 """How much two letters say at least that are a word of a name: tv."""
 
 
-def _run_together(word: str) -> tuple[str, ...]:
-    """Return the two known words that a name is written of, the more frequent ones; else the name alone."""
+def _run_together(word: str, *, whole: bool) -> tuple[str, ...]:
+    """Return the two known words that a name is written of, the more frequent ones; else the name alone.
+
+    One that is a part of a name is only parted into longer words: `bikeshop_name`.
+    """
     known = frequencies("en")
     if len(word) < 6 or word in known or lemma(word) in known or not word.isascii():
         return (word,)
-    parts = [(word[:n], word[n:]) for n in range(2, len(word) - 2) if n > 2 or telling(word[:n], "en") > _ABBREVIATION]
+    parts = [
+        (word[:n], word[n:])
+        for n in range(*((2, len(word) - 2) if whole else (4, len(word) - 3)))
+        if n > 2 or telling(word[:n], "en") > _ABBREVIATION
+    ]
     both = [(min(known[a], known[b]), a, b) for a, b in parts if a in known and b in known]
     return max(both)[1:] if both else (word,)
 
@@ -560,7 +566,14 @@ def _stem_of(word: str, longer: str) -> bool:
 def same_root(word: str, other: str) -> bool:
     """Whether two English words begin alike for most of the longer one, as a surgeon does surgery."""
     common = len(common_start((word, other)))
-    return common >= _ROOT and common > 0.7 * max(len(word), len(other))
+    return common >= _ROOT and (common > 0.7 * max(len(word), len(other)) or not stems(word).isdisjoint(stems(other)))
+
+
+@lru_cache(4096)
+def stems(word: str) -> frozenset[str]:
+    """Return an English word without each ending that makes a verb or noun of another: `commuted`, `commutations`."""
+    bare = (word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending))
+    return frozenset(stem for stem in bare if len(stem) >= _ROOT)
 
 
 def common_start(texts: Sequence[str]) -> str:

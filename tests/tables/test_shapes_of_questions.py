@@ -86,3 +86,72 @@ def test_parts_of_words_and_units_ask_for_nothing(tmp_path: Path, question: str,
 def test_there_is_no_mean_of_nothing(tmp_path: Path) -> None:
     answer = read("what did people earn on average?", table_files(folder(tmp_path, boats=BOATS)))
     assert all("avg(*)" not in one.query.sql() for one in answer.choices)
+
+
+TREMORS = "place,magnitude,day\n" + "".join(
+    f"{place},{size},{day}\n"
+    for place, size, day in (
+        ("Alm", 5.5, "2019-02-01"), ("Bad", 6.5, "2019-03-04"), ("Bad", 1.5, "2019-05-01"), ("Alm", 2.5, "2020-02-06"),
+        ("Ulm", 6.1, "2021-03-07"),
+    )
+)  # fmt: skip
+PETITIONS = "Governor,Year,Requests Denied By The Governor,Pardons,Commutations\n" + "".join(
+    f"{name},{year},{denied},{pardons},{commuted}\n"
+    for name, year, denied, pardons, commuted in (
+        ("Adler", 1990, 9, 4, 12), ("Adler", 1991, 8, 5, 1), ("Birch", 1992, 2, 6, 9), ("Birch", 1993, 3, 7, 8),
+    )
+)  # fmt: skip
+SHARES = "Date,High,Volume,Otter\n2020-01-02,90,500,31.5\n2020-06-05,70,900,28\n2020-12-30,80,100,35.5\n"
+VISITS = "id,date\n" + "".join(f"{n % 4},2020-01-{n + 1:02d}\n" for n in range(12))
+OUTLETS = "order_line,quantity,total_price,teashop_name\n1,1,900,Green Leaf\n2,5,20,Old Mill\n3,4,30,Old Mill\n"
+HIRES = "day,workingday,cnt\n" + "".join(f"2021-02-0{1 + n // 2},{n // 2 % 2},{5 * n}\n" for n in range(6))
+TRIAL = "week,ill,aid\n" + "".join(f"{n},{int(n % 4 == 0)},{n % 2 * (n % 3 > 0)}\n" for n in range(24))
+CABINS = "Pclass,survived,fare\n1,1,80\n1,0,70\n2,0,20\n3,0,7\n3,1,8\n1,1,60\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "expected"),
+    [
+        ("strongest tremor: what magnitude and which year?", {"tremors": TREMORS}, ("6.5", "2019-03-04")),
+        ("which governor commuted the most sentences, and how many?", {"petitions": PETITIONS}, ("Birch: **17**",)),
+        ("what was the highest volume?", {"shares": SHARES}, ("900", "2020-06-05")),
+        ("최대 volume이 얼마였어?", {"shares": SHARES}, ("900",)),
+        ("매출이 제일 큰 teashop이 어디고 얼마나 팔았어?", {"outlets": OUTLETS}, ("Green Leaf: **900**",)),
+        ("what was the record number of hires in a single day?", {"hires": HIRES}, ("2021-02-03", "**45**")),
+        ("hires.csv에서 대여가 하루에 제일 많았던 날은 언제야?", {"hires": HIRES}, ("2021-02-03", "**45**")),
+    ],
+)
+def test_what_most_is_asked_of(
+    tmp_path: Path, question: str, tables: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    told = said(tmp_path, question, **tables)
+    assert all(one in told for one in expected), told
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "expected"),
+    [
+        ("Otter 값이 2020년 마지막 거래일에 얼마였지?", {"shares": SHARES}, "**35.5**"),
+        ("what was Otter at the last close of the shares?", {"shares": SHARES}, "**35.5**"),
+        ("what was the very first Otter price?", {"shares": SHARES}, "**31.5**"),
+        ("tremors는 언제부터 언제까지 있어?", {"tremors": TREMORS}, "**2019-02-01 – 2021-03-07**"),
+        ("what dates do the tremors in Bad run from and to?", {"tremors": TREMORS}, "**2019-03-04 – 2019-05-01**"),
+        ("From when to when were there tremors in Bad?", {"tremors": TREMORS}, "**2019-03-04 – 2019-05-01**"),
+    ],
+)
+def test_rows_may_be_the_first_and_the_last(
+    tmp_path: Path, question: str, tables: dict[str, str], expected: str
+) -> None:
+    assert expected in said(tmp_path, question, **tables)
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "expected"),
+    [
+        ("how many different customers are there?", {"customers": VISITS}, "**4**"),
+        ("What percentage of first-class passengers survived?", {"cabins": CABINS}, "**66.7%**"),
+        ("which Pclass (the first, second etc.) has the most rows in cabins.csv?", {"cabins": CABINS}, "1: **3**"),
+    ],
+)
+def test_keys_classes_and_examples(tmp_path: Path, question: str, tables: dict[str, str], expected: str) -> None:
+    assert expected in said(tmp_path, question, **tables)

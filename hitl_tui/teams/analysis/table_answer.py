@@ -169,6 +169,9 @@ def outcome(answer: Answer, language: str) -> list[str]:
                 return []
             name = say(language, "상관계수", "correlation")
             return [f"{name} {query.measure} – {query.other}: **{r:.3f}** (n = {plain(n)})"]
+        case "range":
+            low, high = (shown(value, table.column(query.measure), language) for value in rows[0])
+            return [f"{query.measure}: **{low} – {high}** ({where(query.filters, language)})"] if low != "–" else []
         case "change":
             return _change(query, table, answer.result, language)
         case "groups":
@@ -410,6 +413,8 @@ def _asked(query: TableQuery) -> tuple[str, str]:
     """Return what a query works out, in Korean and in English."""
     if query.shape == "share":
         return f"{where(query.within, 'ko')} 비율", f"share of {where(query.within, 'en')}"
+    if query.shape == "range":
+        return f"{query.measure}의 처음과 끝", f"first and last {query.measure}"
     if query.shape == "correlation":
         return f"상관계수: {query.measure}, {query.other}", f"correlation of {query.measure} and {query.other}"
     if query.shape != "rows" and query.aggregate == "count":
