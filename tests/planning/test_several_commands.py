@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from planning_support import agents
 
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.plan import ExecutionPlanConverter
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import Planned
+from hitl_tui.planning.proposals import CurrentPlan, Planned, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.query_reader import unread
@@ -198,3 +199,20 @@ async def test_a_step_is_called_as_its_command_says_in_the_language_of_the_quest
 
 def test_a_korean_syllable_by_itself_is_no_part_that_was_left_out() -> None:
     assert unread("건", ()) == () and unread("포스터 건", ()) == ("포스터 건",)
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        ("delete log l1.log and l2.log", ["l1.log", "l2.log"]),
+        ("delete log l2.log", ["l2.log"]),
+        ("delete log l3.log, then archive the logs", ["l3.log"]),
+    ],
+)
+def test_a_step_that_waits_takes_one_call_and_a_further_one_is_a_new_step(text: str, inputs: list[str]) -> None:
+    todos = AGENT.convert_with_strategy(planned("delete log l9.log").plan)
+    changes = asyncio.run(RulePlanner(COMMANDS).revise(text, CurrentPlan("delete log l9.log", todos, agents()))).changes
+    converter = ExecutionPlanConverter({**agents(), "command_team": COMMAND_TEAM}, forms=True)
+    plan = carried_out(resolved(changes, todos, converter), todos)
+    named = [t.arguments["parameters"]["name"] for t in plan if t.arguments.get("command") == "delete-log"]
+    assert named == inputs

@@ -213,12 +213,14 @@ class _Revision:
         title: what a report is said to be on.
         stated: what is told beside an analysis, with a figure; it is on that, too.
         refusals: why parts of the text could not be done.
+        given: the steps that wait and that a call of the text is given to; a further call of the command is a new step.
     """
 
     def __init__(self, scene: Scene, file: str) -> None:
         self.scene, self.draft, self.file = scene, Draft(scene), file
         self.about, self.title, self.stated = "", "", ""
         self.refusals: list[BadInput] = []
+        self.given: set[str] = set()
 
     def give_inputs(self, said: _Sentence) -> None:
         """Give the only step that is named and not begun the input that is said now."""
@@ -316,10 +318,14 @@ class _Revision:
     def _call(self, call: Call, said: _Sentence) -> None:
         if not call.facts.own:
             self._check_agent(Need.RUN)
-        if waiting := said.waiting(call.command):
+        waiting = said.waiting(call.command)
+        if waiting and not (call.parameters and all(t.id in self.given for t in waiting)):
             # What waits in the plan already is meant, with what is said of its input.
             said.there = [t.id for t in waiting if t.id not in self.draft.gone]
-            said.heeded = self._give(call.words, [t for t in waiting if t.id in said.there]) or said.heeded
+            idle = [t for t in waiting if t.id in said.there and t.id not in self.given]
+            if self._give(call.words, idle):
+                self.given.add(idle[0].id)
+                said.heeded = True
             return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
         last = [t.id for t in self.draft.staying if t.id not in self.draft.new][-1:] if drawn else []
