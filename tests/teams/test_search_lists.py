@@ -204,7 +204,12 @@ def test_of_a_list_the_items_are_counted_that_a_question_names(folder: Path) -> 
 
 @pytest.mark.parametrize(
     "question",
-    ["How many nodes may start at most?", "How long may a job take?", "When does a node ask for its files again?"],
+    [
+        "How many nodes may start at most?",
+        "How many hours may a job take?",
+        "How long may a job take?",
+        "When does a node ask for its files again?",
+    ],
 )
 def test_no_list_answers_a_question_for_one_thing(folder: Path, question: str) -> None:
     assert not any(one.items for one in ask(folder, question).passages)

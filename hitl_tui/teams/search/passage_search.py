@@ -44,10 +44,10 @@ _NEAR_IN_FEW, _SURE_IN_FEW = -1.0, -0.2
 _FEW_SUBJECTS, _MEANT_SO = 3, 0.55
 """Words that say what is asked, up to which all of them have to stand together, unless a sentence is so like it."""
 _MOST_FAR = 2
-_ALL_NEAR, _ALL_LIKELY, _ALL_SURE = -3.2, -1.2, 0.7
+_ALL_NEAR, _ALL_LIKELY, _ALL_SURE = -3.2, -1.0, 0.7
 """From where on, in log-odds that it is meant, a list is shown, is shown whatever passages say, and is an answer."""
-_ALL_SHOWN, _ABOUT_AS_LIKELY = 3, 1.5
-"""Lists that are shown where none is sure, and how much less likely others are than the first."""
+_BESIDE, _SHOWN, _ABOUT_AS_LIKELY = 2, 3, 1.5
+"""Lists that are shown beside passages that answer, and beside others, and how much less likely others may be."""
 _WORTH, _AS_WELL, _ENOUGH = 0.003, 0.4, 3
 """How well a passage answers beside the best one to be shown at all, and in the question's own language to come before
 it; and how many of those there are that need no others after them."""
@@ -232,7 +232,8 @@ def ask(
     if told:
         return replace(hits, passages=tuple(passages))
     hits = replace(hits, weak=weak and told_all < _ALL_SURE)
-    return replace(hits, passages=tuple(_with_lists(lists, passages, first=told_all >= _ALL_SURE)[:limit]))
+    likely_lists = [one for one in lists if one.odds >= told_all - _ABOUT_AS_LIKELY][: _SHOWN if weak else _BESIDE]
+    return replace(hits, passages=tuple(_with_lists(likely_lists, passages, first=told_all >= _ALL_SURE)[:limit]))
 
 
 def asked_of(db: sqlite3.Connection, question: str, named: Sequence[int]) -> tuple[Asked, dict[str, str]]:
@@ -288,10 +289,9 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
 
 def _with_lists(lists: Sequence[List], passages: Sequence[Passage], *, first: bool) -> list[Passage]:
     """Return passages with the lists that have all of what is asked for before them, or after the first of them."""
-    near = [one for one in lists if one.odds >= max(_ALL_NEAR, lists[0].odds - _ABOUT_AS_LIKELY)]
     whole = [
         Passage(o.path, o.first, o.last, o.page, o.heading, o.text, passages[0].score, "", len(o.items), o.of)
-        for o in (near[:1] if first else near[:_ALL_SHOWN])
+        for o in lists[: 1 if first else len(lists)]
     ]
     rest = [
         p
