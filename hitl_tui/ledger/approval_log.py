@@ -126,7 +126,8 @@ class LoggedDecision:
         channel: `console`, `repl`, `cli`, `rule`, `mode`, `policy`, `deadline`; empty where it isn't recorded.
         at: ISO 8601, UTC.
         reason: their words; of an edit what the input became.
-        about: what it was about in a line: a step's title, a message of an agent; empty where that isn't known.
+        about: what it was about in a line: a step's title, a message of an agent, of going back the checkpoint's id;
+            empty where that isn't known.
         answer: what a question of a step's team was answered: the words, or each value that isn't as it was asked.
         runs: of a proposal: the low-risk steps that it adds run without another question.
         edits: of an edit each value that changed: its name, what it was, what it became.
@@ -264,7 +265,8 @@ def _said(entry: Entry, asked: Mapping[str, Request]) -> LoggedDecision | None:
         by, channel = str(data["by"]), str(data.get("channel", data["by"]))
         return LoggedDecision(Kind.PLAN.value, "", Verdict.APPROVE.value, by, channel, entry.at)
     if entry.kind == "restore_intended":
-        return LoggedDecision(RESTORED, "", RESTORED, str(data.get("by", "")), "", entry.at)
+        went_to = str(data.get("checkpoint_id", ""))
+        return LoggedDecision(RESTORED, "", RESTORED, str(data.get("by", "")), "", entry.at, about=went_to)
     event = data.get("event") if entry.kind == "event" else None
     if not isinstance(event, Mapping):
         return None

@@ -19,7 +19,7 @@ from hitl_tui.core.policy import Mode
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.extraction.blocks import EXPORTED, Unreadable
 from hitl_tui.extraction.file_text import extract_bytes
-from hitl_tui.ledger.approval_log import logged_decisions
+from hitl_tui.ledger.approval_log import RESTORED, logged_decisions
 from hitl_tui.supervisor.session_document import (
     as_json,
     as_markdown,
@@ -154,8 +154,11 @@ async def test_a_file_to_read_tells_what_was_decided_about_the_plan_and_the_past
         await op.rest()
         await op.say("/plan approve")
         seen = await op.rest()
-        await op.say(f"/checkpoint restore {(await op.session.checkpoints(2))[1].checkpoint_id}")
-        text = as_markdown(op.now, await logged_decisions(op.session.writer.ledger, "s1"))
+        earlier = (await op.session.checkpoints(2))[1].checkpoint_id
+        await op.say(f"/checkpoint restore {earlier}")
+        decided = await logged_decisions(op.session.writer.ledger, "s1")
+        text = as_markdown(op.now, decided)
+    assert [one.about for one in decided if one.verdict == RESTORED] == [earlier]
     assert "- the plan: approved by ann (test) at 2026-" in text
     assert "- ann went back to an earlier checkpoint at 2026-" in text
     assert "  - let run by mode “ask the plan, then risky steps” (nobody was asked) at 2026-" in as_markdown(
