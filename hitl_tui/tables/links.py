@@ -109,7 +109,8 @@ def index_of(table: Table) -> ValueIndex:
                     for said in {key_of(value), _bare_number(value)} - {""}:
                         whole.setdefault(said, []).append((column.name, value))
                 if len(value) <= 200:
-                    for word in set(words_of(value)):
+                    whole_word = {lemma(value.casefold())} if value.isalpha() else set[str]()
+                    for word in whole_word.union(words_of(value)):
                         counts = words.setdefault(word, {})
                         counts[column.name] = counts.get(column.name, 0) + 1
             for item in sorted(column.items):
@@ -217,7 +218,7 @@ def links(
                 made.named[n] = max(called, 0.8 if spelled else 0.0)
     for n, (one, other) in enumerate(pairwise(question)):  # "bird strikes" are what birdstrikes.csv is about
         joined = key_of(one.text + other.text)
-        if len(joined) >= _COMPOUND and "word" == one.kind == other.kind and (joined in stem or lemma(joined) in stem):
+        if _is_long(joined) and _joins(one, other) and (joined in stem or lemma(joined) in stem):
             made.named |= dict.fromkeys((n, n + 1), 1.0)
     short = list(_initials(question))
     made.named |= {n: 1.0 for first, last, word in short if word in label for n in range(first, last + 1)}
@@ -400,12 +401,22 @@ def _joined(question: Sequence[Token], table: Table) -> Iterator[tuple[int, int,
     for first in range(len(question)):
         for last in range(first + 1, min(first + 4, len(question))):
             said = question[first : last + 1]
-            if any(b.start - a.end != 1 or b.kind != "word" for a, b in pairwise(said)) or said[0].kind != "word":
+            if any(b.start - a.end != 1 or not _joins(a, b) for a, b in pairwise(said)):
                 break
             before = "".join(key_of(one.text) for one in said[:-1])
             together = {before + key_of(form) for form in said[-1].forms}
-            long = {one for one in together if len(one) >= (_COMPOUND if one.isascii() else 3)}
+            long = {one for one in together if _is_long(one)}
             yield from ((first, last, name) for name, words in parts if long & words)
+
+
+def _joins(one: Token, other: Token) -> bool:
+    """Whether a word goes on with another one, or with a number: `S&P 500`."""
+    return one.kind == "word" and (other.kind == "word" or (other.kind == "number" and other.text.strip().isdigit()))
+
+
+def _is_long(name: str) -> bool:
+    """Whether letters are no part of a name by chance."""
+    return len(name) >= (3 if not name.isascii() else _COMPOUND if name.isalpha() else _COMPOUND - 1)
 
 
 def _plain(token: Token) -> bool:

@@ -16,6 +16,7 @@ from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.words import Token, ends_as_predicate, words_of
 
+_NUMBERED = re.compile(r"^\W*\d{1,2}[.):]\s+")
 _HANGUL = re.compile("[가-힣]")
 _COLUMNS, _NAMES = 60, 260
 """Columns and names of a table that words are compared with."""
@@ -53,6 +54,13 @@ class Name:
     kind: str
     column: str
 
+    @property
+    def spoken(self) -> str:
+        """What is said of it: a value without the number that it is ordered by, `5. Advanced Degree`."""
+        return (
+            (_NUMBERED.sub("", self.text).replace("_", " ").strip() or self.text) if self.kind == "value" else self.text
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
@@ -80,7 +88,7 @@ def meanings(tokens: Mapping[int, Token], table: Table) -> dict[int, list[Meanin
     """Return what some tokens of a question may mean in a table, the likeliest first."""
     bare = {n: word for n, token in tokens.items() if (word := bare_form(token))}
     names = names_of(table)
-    found = akin(list(bare.values()), [name.text for name in names])
+    found = akin(list(bare.values()), [name.spoken for name in names])
     said = zip(bare.items(), found, strict=True)
     return {n: _weighed(told(tokens[n], word, names, near)) for (n, word), near in said}
 

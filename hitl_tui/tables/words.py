@@ -64,6 +64,8 @@ _DENIED = re.compile("(?<![가-힣])([안못])(?=([가-힣]{1,4}))")
 """What denies the verb that it is written together with: `안낸`."""
 _FIRST_OF_COMPOUND = {"총": "total", "순": "net"}
 """What a syllable means before a noun."""
+_HYPHENED = re.compile("((?!non-|pre-|post-|per-)[a-z]{3,})-([a-z]{3,})")
+"""Two words that say one thing: a first-class ticket."""
 _PER_HEAD = re.compile(r"(?:1\s?인당|1\s?명당|인당|명당)")
 _BEFORE_NOUN = (4, 8)
 """Finals of verbs that stand before a noun: `낸`, `낼`."""
@@ -300,6 +302,12 @@ def tokens(question: str) -> list[Token]:
             continue
         if len(token.text) == 1 and re.search(r"[A-Za-z]$", question[: token.start]) and _HANGUL.match(token.text):
             continue  # so does what says of what kind it is: `R석`
+        if (both := _HYPHENED.fullmatch(token.text)) and not {*both.groups()} - frequencies("en").keys():
+            made += [
+                Token(said, at := token.start + both.start(n), at + len(said), latin_forms(said))
+                for n, said in enumerate(both.groups(), 1)
+            ]
+            continue
         if made and made[-1].text == "몇":  # a unit that is a word of its own: `몇 표` are votes, no table
             token = replace(token, forms=(*token.forms, *(f"몇{form}" for form in token.forms)))
         made.append(token)
@@ -464,7 +472,9 @@ def is_past(word: str) -> bool:
 def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name in lower case and singular: `body_mass_g`, `NumberofLocations`, `poptotal`."""
     words = [lexicon().short.get(word.lower(), word.lower()) for word in _WORD.findall(name)]
-    return tuple(lemma(part) for word in filter(None, words) for part in _run_together(word, whole=word == name))
+    return tuple(
+        lemma(part) for word in filter(None, words) for part in _run_together(word, whole=name in (word, word.upper()))
+    )
 
 
 def parts_of(name: str) -> set[str]:
@@ -486,7 +496,7 @@ def _run_together(word: str, *, whole: bool) -> tuple[str, ...]:
     One that is a part of a name is only parted into longer words: `bikeshop_name`.
     """
     known = frequencies("en")
-    if len(word) < 6 or word in known or lemma(word) in known or not word.isascii():
+    if len(word) < 6 or word in known or lemma(word) in known or word in lexicon().alike or not word.isascii():
         return (word,)
     parts = [
         (word[:n], word[n:])

@@ -82,3 +82,42 @@ def test_capitals_are_the_initials_of_a_value(tmp_path: Path) -> None:
 
 def test_a_header_says_in_millions(tmp_path: Path) -> None:
     assert rows(tmp_path, "steel.csv", STEEL, "how many plants have an output over 4 million tons?")[0][0] == 2
+
+
+SUN = "YEAR,SUNACTIVITY,TOTEMP\n1956,141,7\n1957,190,9\n1958,184,8\n"
+BERTHS = "name,pclass,survived\nAnn,1,1\nBob,1,0\nCy,2,1\nDi,3,0\nEd,1,1\n"
+STAFF = "name,education,wage\n" + "".join(
+    f"P{n},{degree},{wage}\n"
+    for n, (degree, wage) in enumerate(
+        (
+            ("1. None", 60),
+            ("4. College Grad", 100),
+            ("5. Advanced Degree", 150),
+            ("1. None", 70),
+            ("4. College Grad", 90),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [("in which year was the highest activity of the sun?", 1957.0), ("what was the employment in 1958?", 8.0)],
+)
+def test_capitals_are_written_together_of_two_words(tmp_path: Path, question: str, expected: float) -> None:
+    assert expected in rows(tmp_path, "sunspots.csv", SUN, question)[0]
+
+
+def test_two_words_with_a_hyphen_are_two(tmp_path: Path) -> None:
+    assert rows(tmp_path, "berths.csv", BERTHS, "how many first-class passengers survived?")[0][0] == 2
+
+
+def test_a_value_is_said_without_the_number_before_it(tmp_path: Path) -> None:
+    assert rows(tmp_path, "staff.csv", STAFF, "what is the average wage with an advanced degree?")[0][0] == 150.0
+
+
+def test_a_word_and_a_number_are_a_name_together(tmp_path: Path) -> None:
+    written(tmp_path, "prices.csv", "day,SP500,KO\n2020-03-16,2386,45\n2020-03-17,2529,46\n")
+    (table,) = profiles(table_files(tmp_path)).tables
+    best, *_ = Reader("what was the highest S&P 500?", table, False, by_meaning=True).read()
+    assert "SP500" in best.query.names and not best.unknown
