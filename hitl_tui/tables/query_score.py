@@ -57,6 +57,8 @@ _DOUBT = 0.5
 """What it costs how unlikely words mean what they were taken for, by the logarithm of that."""
 _MISSES = 1.5
 """What it costs that something is left open."""
+_TO_OBJECT = 2
+"""Words that may stand between a verb and its object."""
 _MOST_NEAR = 0.8
 """How much of a word is said where it surely means something of the table."""
 
@@ -231,7 +233,15 @@ class Rating:
             says, rare = says * apart, rare * (1 if is_verb(token, self.q.text) else apart)
         asked = self.q.is_asked_for(n) and bool(query.order) and self._tells(query)
         said_of_rows = counted and (self._is_said(query.measure) or self._same_as_called(n))
+        said_of_rows = said_of_rows or self._has_as_object(n, query.measure)
         return says * (0.5 if counted or asked else 1), 0.0 if said_of_rows else rare
+
+    def _has_as_object(self, n: int, measure: str) -> bool:
+        """Whether an English verb has the figure as its object: who booked the most nights."""
+        said = self.q.said.get(measure)
+        if said is None or self.q.korean or not is_verb(self.q.tokens[n], self.q.text):
+            return False
+        return not said.tokens.isdisjoint(range(n + 1, n + 2 + _TO_OBJECT))
 
     def _same_as_called(self, n: int) -> bool:
         """Whether a noun only goes on from the one that the table is called by: the symbols of tickers."""

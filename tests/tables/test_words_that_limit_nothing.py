@@ -75,3 +75,8 @@ def test_a_sum_of_each_column_has_no_row_for_the_total(tmp_path: Path) -> None:
     answer = again(query, table_files(folder(tmp_path, visits=visits)))
     assert answer.result is not None
     assert answer.result.rows == (("visitors", 126), ("guides", 42))
+
+
+def test_a_verb_whose_object_is_the_figure_limits_no_rows(tmp_path: Path) -> None:
+    stays = "guest,week,nights\nAda,10,5\nBen,10,2\nCleo,11,9\n"
+    assert "Ada" in said(tmp_path, "who booked the most nights in week 10?", stays=stays)
