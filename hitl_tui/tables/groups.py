@@ -45,9 +45,9 @@ _SINGLE = re.compile(r"\b(?:single|one|any)\s$", re.I)
 _PHRASE = 3
 """Words behind a superlative that may be those that it is of."""
 _LAST = re.compile(
-    r"마지막|(?:가장|제일)\s?최근|최신|최근(?=\s)|맨\s?(?:처음|끝|나중)|(?<![가-힣])첫\s?(?=[가-힣])"
+    r"마지막|처음(?:으로)?(?![가-힣])|(?:가장|제일)\s?최근|최신|최근(?=\s)|맨\s?(?:처음|끝|나중)|(?<![가-힣])첫\s?(?=[가-힣])"
     r"|\b(?:latest|most recent|newest|earliest)\b|\b(?:the|its|their|very) (?:last|final|first)\b"
-    r"(?! (?:\d|two|three|four|five|ten|name|class|half|round))",
+    r"(?! (?:\d|two|three|four|five|ten|name|class|half|round))|\bfirst (?:year|day|date|month|time|season|quarter)\b",
     re.I,
 )
 _FIRST = re.compile("처음|첫|earliest|first", re.I)
@@ -57,6 +57,8 @@ _FROM_WHEN = re.compile(
     r"time (?:period|span|range)|date range)\b(?= (?:do|does|did|is|are|was|were)\b.*\b(?:cover|span|run|go|range))",
     re.I,
 )
+_MORE = re.compile(r"더\s(?:많|적|자주|흔)|\b(?:which|who|where)\b.{0,60}\b(?:more|fewer|less)\b(?! than)", re.I)
+"""Asks which of several has more."""
 _LONG_AGO = re.compile("오래")
 _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", "accel", "속도", "속력"))
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
@@ -359,13 +361,19 @@ class Groups:
     def lasts(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield what the last or first row has: "at the last survey", `마지막 거래일에`."""
         time = self.q.time_column()
-        if not time or not self._last_row or not measure or measure == time.name or self.q.is_time(measure):
+        bound = any(one.op in ("gt", "ge", "lt", "le") for one in base.filters)  # "the first year in which it exceeded"
+        if not time or not self._last_row or not (measure or bound) or (measure and self.q.is_time(measure)):
             return
         said = [span for match in _LAST.finditer(self.q.text) for span in (match.span(),)]
         spoken = frozenset(n for n, t in enumerate(self.q.tokens) if any(a < t.end and t.start < b for a, b in said))
         columns = dict.fromkeys((measure, time.name, *(one.column for one in base.filters)))
         query = replace(
-            base, shape="rows", measure=time.name, columns=tuple(columns), order=self._last_row, limit=self._limit()[0]
+            base,
+            shape="rows",
+            measure=time.name,
+            columns=tuple(filter(None, columns)),
+            order=self._last_row,
+            limit=self._limit()[0],
         )
         yield self.q.reading(query, used | spoken, "top", "bottom", "how_much", "average", assumes=-0.2)
 
@@ -523,7 +531,8 @@ class Groups:
         for one in base.filters:
             texts = {str(value).casefold() for value in one.values}
             several, apart = len(texts) > 1, self._opposite(one)
-            if one.op not in ("is", "year") or not (several or apart) or not (self.q.aggregate or measure):
+            more = several and _MORE.search(self.q.text) is not None
+            if one.op not in ("is", "year") or not (several or apart) or not (self.q.aggregate or measure or more):
                 continue
             aggregate, figure = self.q.aggregate or self.measures.figure_of(measure), measure
             if aggregate == "count":
@@ -539,7 +548,7 @@ class Groups:
                 base, shape="groups", aggregate=aggregate, measure=figure, group=one.column, order=order,
                 part="year" if one.op == "year" else "", filters=filters,
             )  # fmt: skip
-            rather = -0.1 - 0.5 * self.q.has("each") + 0.2 * (figure != measure)
+            rather = -0.1 - 0.5 * (self.q.has("each") or more) + 0.2 * (figure != measure)
             rather += 0.4 * (self.q.has("change", "compare") and several and not self.q.has("each"))
             done = ("count", "each", "compare", "sum", "how_much")
             yield self.q.reading(query, used, aggregate, *done, assumes=rather)

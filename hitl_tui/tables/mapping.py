@@ -25,6 +25,8 @@ from hitl_tui.tables.words import is_question_word, lexicon, likeness, months_of
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""
 _FEW_VALUES = 6
+_SEASON = re.compile(r"\d{4}\b")
+"""How values begin that say when something was: 2000-01."""
 _VERB = re.compile(r"\b(?:are|were|is|was|have|had|made|come|came|from|belong)\b")
 _DENIED = re.compile("[미안못불]|(?:no|not|un)[ -]?", re.I)
 """How values begin that deny what their column is called."""
@@ -123,7 +125,7 @@ class Reader:
             for other in self.q.columns(("number",), used | self.q.said[measure].tokens, {measure}, LOOSE)[:CHOICES]:
                 query = replace(base, shape="correlation", measure=measure, other=other)
                 yield self.q.reading(query, used, "correlation")
-        if self.q.has("change", "compare"):
+        if self.q.has("change", "compare") and not (measure and self.q.is_time(measure)):
             yield from self._changes(base, used, measure)
         if self.q.has("share", "rate"):
             yield from self._shares(base, used, measure)
@@ -281,6 +283,7 @@ class Reader:
                 time
                 and one.op in ("is", "year")
                 and len(values) == 1
+                and not any(other.op == "is" and len(other.values) == 2 for other in filters)
                 and float(values[0]) > self.q.column(one.column).low
             ):
                 year = float(values[0])
@@ -288,7 +291,8 @@ class Reader:
             elif one.op == "month" and len(set(values)) == 2:
                 yield one.column, "month", tuple(sorted(set(values), key=float)), rest
             elif one.op == "is" and len(values) == 2 and not time:
-                yield one.column, "", values, rest
+                seasons = all(isinstance(value, str) and _SEASON.match(value) for value in values)
+                yield one.column, "", tuple(sorted(values, key=str)) if seasons else values, rest
 
     def _beside(self, measure: str) -> Iterator[str]:
         """Yield the columns whose names differ from one in a single word, where both words are said: men and women."""
@@ -322,7 +326,14 @@ class Reader:
     def _shares(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which part of the rows, or of a sum, some of them are: those named last, or those that are so."""
         named = self.q.columns(("number", "text"), used, {one.column for one in base.filters}, LIKELY)
-        for flag in filter(None, map(self.q.flag, named)):
+        flags = tuple(filter(None, map(self.q.flag, named)))
+        told = [replace(one, said=self.q.tokens[min(self.q.said[one.column].tokens)].text) for one in flags]
+        if len(told) > 1 and self.q.has("share"):  # of those who have one of them, the part that has the other
+            within = self._part_of_all([*base.filters, *told])
+            rest = tuple(one for one in (*base.filters, *told) if one.column != within.column)
+            query = replace(base, shape="share", within=(within,), measure=self.measures.carried, filters=rest)
+            yield self.q.reading(query, used, "share", "rate", "average", "count")
+        for flag in flags:
             spoken = self.q.tokens[min(self.q.said[flag.column].tokens)].text
             within = self._part_of_all([*base.filters, replace(flag, said=spoken)])
             rest = tuple(one for one in (*base.filters, flag) if one.column != within.column)
@@ -462,7 +473,7 @@ class Reader:
         listed = bool(base.filters) and not keyed and not self.q.lacking() and _LISTED.search(self.q.text) is not None
         least = LIKELY if listed else LOOSE  # a list is of rows, where no word names a column
         named = self.q.columns(("text", "date", "number"), used, taken, least)
-        measure = measure if not listed or measure in named else ""
+        measure = measure if measure not in taken and (not listed or measure in named) else ""
         asked = [name for name in named if self.q.said[name].tokens & self.q.persons][:1]
         unsaid = 0.0
         if when:
@@ -477,7 +488,8 @@ class Reader:
         if self.q.lacking():
             targets = [name for name in targets if name not in self.q.paired] + list(self.q.paired)
         listed = listed and not targets
-        default = "" if targets or keyed else self.measures.default_measure()
+        a_row = keyed and not all(self.q.is_time(one.column) for one in base.filters)
+        default = "" if targets or a_row or when else self.measures.default_measure()
         targets = targets or ([default] if default and base.filters else [])
         missing = "" if listed else "" if base.filters and (targets or keyed) else "measure"
         if targets and self.q.has("how_much") and self.q.column(targets[0]).kind != "number":

@@ -105,7 +105,7 @@ SHARES = "Date,High,Volume,Otter\n2020-01-02,90,500,31.5\n2020-06-05,70,900,28\n
 VISITS = "id,date\n" + "".join(f"{n % 4},2020-01-{n + 1:02d}\n" for n in range(12))
 OUTLETS = "order_line,quantity,total_price,teashop_name\n1,1,900,Green Leaf\n2,5,20,Old Mill\n3,4,30,Old Mill\n"
 HIRES = "day,workingday,cnt\n" + "".join(f"2021-02-0{1 + n // 2},{n // 2 % 2},{5 * n}\n" for n in range(6))
-TRIAL = "week,ill,aid\n" + "".join(f"{n},{int(n % 4 == 0)},{n % 2 * (n % 3 > 0)}\n" for n in range(24))
+TRIAL = "week,ill,aid\n" + "".join(f"{n},{int(n % 4 == 0)},{int(n % 3 > 0)}\n" for n in range(24))
 CABINS = "Pclass,survived,fare\n1,1,80\n1,0,70\n2,0,20\n3,0,7\n3,1,8\n1,1,60\n"
 
 
@@ -155,3 +155,42 @@ def test_rows_may_be_the_first_and_the_last(
 )
 def test_keys_classes_and_examples(tmp_path: Path, question: str, tables: dict[str, str], expected: str) -> None:
     assert expected in said(tmp_path, question, **tables)
+
+
+SKIES = "town,sky,day\n" + "".join(
+    f"{('Alm', 'Bad', 'Ulm')[n % 3]},{'snow' if n % 5 == 0 or n % 3 == 1 else 'sun'},2021-01-{n + 1:02d}\n"
+    for n in range(18)
+)
+CROPS = "season,yield_total\n2000-01,60\n1950-51,6\n1975-76,25\n"
+JOBS = "month,construction\n" + "".join(f"20{6 + n // 12:02d}-{1 + n % 12:02d}-01,{900 - 5 * n}\n" for n in range(36))
+OUTPUT = "Year,Output,Index score\n1990,40,3\n1991,48,4\n1992,55,4\n1993,58,5\n"
+RATES = "Year,Jan,Feb,Annual\n1981,7.5,7.4,7.6\n1982,8.6,8.9,9.7\n"
+PLANTS = "technology,vintage_year,cost\nwind,2001,30\ncoal,2001,10\nwind,2000,32\ncoal,2000,12\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "tables", "expected"),
+    [
+        ("Alm이랑 Bad 중에 snow인 날이 더 많은 데는 어디야?", {"skies": SKIES}, ("Bad: **6**", "Alm: **2**")),
+        ("which had more snow days, Alm or Bad?", {"skies": SKIES}, ("Bad: **6**", "Alm: **2**")),
+        (
+            "crops.csv에서 2000-01년 yield total은 1950-51년에 비해 몇 배야?",
+            {"crops": CROPS},
+            ("1950-51: 6 → 2000-01: 60", "×10"),
+        ),
+        (
+            "construction jobs: how many were lost from January 2006 to January 2008?",
+            {"jobs": JOBS},
+            ("**120 less**",),
+        ),
+        ("what was the first year in which the output exceeded 50?", {"output": OUTPUT}, ("**1992**",)),
+        ("output가 처음으로 50을 넘은 해는?", {"output": OUTPUT}, ("**1992**",)),
+        ("of the ill in trial.csv, what share got aid?", {"trial": TRIAL}, ("(4 / 6; ill = 1)",)),
+        ("how much more did wind cost than coal in 2001?", {"plants": PLANTS}, ("coal: 10",)),
+    ],
+)
+def test_times_groups_and_bounds_are_compared(
+    tmp_path: Path, question: str, tables: dict[str, str], expected: tuple[str, ...]
+) -> None:
+    told = said(tmp_path, question, **tables)
+    assert all(one in told for one in expected), told
