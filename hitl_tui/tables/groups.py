@@ -338,7 +338,8 @@ class Groups:
             if part or self.q.flag(figure):
                 continue  # of yes and no, none is most
             summed = 0.6 if groups and not one_each and self.measures.additive(figure) else 0.0
-            more = ("count",) if measure or figure == many else ()  # "number of" may be the name of a figure
+            last_asked = any(start > self.q.superlative_at for start, _ in self.q.operations.get("count", ()))
+            more = ("count",) if measure or figure == many or last_asked else ()  # "number of" may be its name
             each = entity or (label.name if label else "")
             more = (*more, "average") if each and self.q.unique(each) else more  # a row is of all that it is called
             reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed, missing=missing)

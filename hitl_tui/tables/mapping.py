@@ -410,6 +410,7 @@ class Reader:
         ]
         if not self.q.has("distinct"):
             alone = (0.25 if measure and measure not in taken else 0.0) + _COUNTS_ONE * self.q.keyed(filters)
+            alone += 1.0 * self.q.superlative  # "the busiest day, and how many" asks how many there were on that one
             if others := "" if measure else self.measures.of_others:
                 query = replace(base, aggregate="sum", measure=others)
                 yield self.q.reading(query, used | self.q.counted_nouns, "count", "sum", "how_much", assumes=0.3)
@@ -473,7 +474,8 @@ class Reader:
         listed = bool(base.filters) and not keyed and not self.q.lacking() and _LISTED.search(self.q.text) is not None
         least = LIKELY if listed else LOOSE  # a list is of rows, where no word names a column
         named = self.q.columns(("text", "date", "number"), used, taken, least)
-        measure = measure if measure not in taken and (not listed or measure in named) else ""
+        limited = measure in taken and self.q.is_time(measure)  # of a year, it isn't the year that is asked for
+        measure = measure if not limited and (not listed or measure in named) else ""
         asked = [name for name in named if self.q.said[name].tokens & self.q.persons][:1]
         unsaid = 0.0
         if when:

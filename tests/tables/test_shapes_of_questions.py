@@ -8,6 +8,8 @@ import pytest
 
 from hitl_tui.tables.ask import read
 from hitl_tui.tables.files import table_files
+from hitl_tui.tables.mapping import Reader
+from hitl_tui.tables.profile import profiles
 from hitl_tui.tables.words import superlatives
 from tests.tables.test_columns_and_values import folder, said
 
@@ -194,3 +196,9 @@ def test_times_groups_and_bounds_are_compared(
 ) -> None:
     told = said(tmp_path, question, **tables)
     assert all(one in told for one in expected), told
+
+
+def test_how_many_behind_a_superlative_asks_for_its_figure(tmp_path: Path) -> None:
+    (table,) = profiles(table_files(folder(tmp_path, orders="ts,y\n2021-01-01,4\n2021-01-02,9\n"))).tables
+    query = Reader("건수가 제일 많았던 날은 언제고 몇 건이었어?", table, named=True).read()[0].query
+    assert (query.shape, query.measure, query.order) == ("rows", "y", "desc")
