@@ -202,3 +202,14 @@ def test_how_many_behind_a_superlative_asks_for_its_figure(tmp_path: Path) -> No
     (table,) = profiles(table_files(folder(tmp_path, orders="ts,y\n2021-01-01,4\n2021-01-02,9\n"))).tables
     query = Reader("건수가 제일 많았던 날은 언제고 몇 건이었어?", table, named=True).read()[0].query
     assert (query.shape, query.measure, query.order) == ("rows", "y", "desc")
+
+
+@pytest.mark.parametrize(
+    ("rain", "expected"),
+    [((0.1234, 0.2345), "**0.179 (≈ 0.1789)**"), ((0.5, 0.25), "**0.375**"), ((0, 0.4), "**0.2**")],
+)
+def test_a_small_figure_has_one_more_digit_in_brackets(
+    tmp_path: Path, rain: tuple[float, float], expected: str
+) -> None:
+    fell = f"year,rain\n2001,{rain[0]}\n2002,{rain[1]}\n"
+    assert expected in said(tmp_path, "average rain in fell.csv", fell=fell)

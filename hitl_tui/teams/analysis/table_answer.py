@@ -349,7 +349,8 @@ def figure(value: float, least: int = 0) -> str:
     """
     exact = Fraction(value) if isinstance(value, int) else Fraction(f"{value:.12g}")  # a sum of 84.50 has more digits
     if (abs(exact) < 1 and exact.denominator != 1) or abs(exact) >= _WRITTEN_OUT:
-        return f"{float(exact):.4g}"
+        short, longer = f"{float(exact):.3g}", f"{float(exact):.4g}"
+        return short if float(short) == float(longer) else f"{short} (≈ {longer})"
     if (exact * 100).denominator == 1:
         return number(exact)
     places = 0 if abs(exact) >= 1000 else 1 if abs(exact) >= 10 else 2

@@ -20,6 +20,8 @@ from hitl_tui.teams.search.ranking import Asked, Window, file_title
 from hitl_tui.teams.search.tokens import index_tokens
 
 _WORDS = Expressions(word_file(__package__, "words.toml")["lists"])
+ALL = _WORDS.all
+"""Asks for all of something, and not only for how many there are."""
 _TOLD, _FEWEST = 300, 2
 """Characters of what stands above a list, and items that are meant of one."""
 _NEAR, _AROUND, _FILES, _COMPARED, _JUDGED = 8, 40, 3, 60, 10
@@ -73,7 +75,7 @@ def lists_for(
         named: ids of the files that it names, which are looked through.
         but: finds what isn't counted where an item begins.
     """
-    if not (_WORDS.all.search(asked.text) or (HOW_MANY.search(asked.text) and not _WORDS.bound.search(asked.text))):
+    if not (ALL.search(asked.text) or (HOW_MANY.search(asked.text) and not _WORDS.bound.search(asked.text))):
         return []
     found = _near(db, asked, windows, named)
     rated = sorted(found, key=lambda one: -_weight(one[1], WORDS))[:_COMPARED]

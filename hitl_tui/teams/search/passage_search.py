@@ -23,7 +23,7 @@ from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, all_but, lines_of, listing_in, word_pattern
-from hitl_tui.teams.search.lists import blocks_of, lists_for
+from hitl_tui.teams.search.lists import ALL, blocks_of, lists_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import FEW, Asked, Near, Window, file_title, likely, ranked
 from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
@@ -47,7 +47,8 @@ _MOST_FAR = 2
 _ALL_NEAR, _ALL_LIKELY, _ALL_SURE = -3.2, -1.0, 0.7
 """From where on, in log-odds that it is meant, a list is shown, is shown whatever passages say, and is an answer."""
 _BESIDE, _SHOWN, _ABOUT_AS_LIKELY = 2, 3, 1.5
-"""Lists that are shown beside passages that answer, and beside others, and how much less likely others may be."""
+"""Lists that are shown beside passages that answer, and beside others, and how much less likely others may be; where
+only a number is asked for, a passage may say it, and one list is shown."""
 _WORTH, _AS_WELL, _ENOUGH = 0.003, 0.4, 3
 """How well a passage answers beside the best one to be shown at all, and in the question's own language to come before
 it; and how many of those there are that need no others after them."""
@@ -232,7 +233,8 @@ def ask(
     if told:
         return replace(hits, passages=tuple(passages))
     hits = replace(hits, weak=weak and told_all < _ALL_SURE)
-    likely_lists = [one for one in lists if one.odds >= told_all - _ABOUT_AS_LIKELY][: _SHOWN if weak else _BESIDE]
+    most = 1 if not ALL.search(asked.text) else _SHOWN if weak else _BESIDE
+    likely_lists = [one for one in lists if one.odds >= told_all - _ABOUT_AS_LIKELY][:most]
     return replace(hits, passages=tuple(_with_lists(likely_lists, passages, first=told_all >= _ALL_SURE)[:limit]))
 
 
