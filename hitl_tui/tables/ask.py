@@ -61,6 +61,11 @@ OF_THEM = re.compile(r"(?<![a-z])(?:of|among) (?:them|these|those)(?![a-z])|[그
 """Asks about what was just answered, whether or not the table has an answer."""
 _EXPLAINED = re.compile(r"\b(?:stands? for|meaning of|does .+ mean)\b|뜻|의미", re.IGNORECASE)
 """Asks what something means, which no row says."""
+_FILES = re.compile(
+    r"\bhow many (?:of (?:the|these|those|my|our) )?(?:\S+ )?files\b|몇\s?개의\s?파일|파일\S?\s(?:\S+\s){0,2}몇\s?개",
+    re.IGNORECASE,
+)
+"""Asks how many files there are, which no table has as rows."""
 _GOES_ON = re.compile(r"\s*(?:and|but|so|then|also|그럼|그러면|그리고|그런데|근데|그중)\b", re.IGNORECASE)
 _WHOLE = re.compile(
     r"\b(?:did|do|does|was|were|has|have|had|altogether|overall|in (?:total|all))\b|모두|전부|통틀어|합쳐",
@@ -580,7 +585,7 @@ def about(question: str, workspace: Path) -> About:
             return About.TABLE
     if best is None or (not best.named and (best.undone or best.strange >= STRANGE)):
         return About.TEXT
-    if _EXPLAINED.search(question) and not best.counts:
+    if (_EXPLAINED.search(question) and not best.counts) or (_FILES.search(question) and not best.named):
         return About.TEXT
     cell = best.query.measure and not best.unknown and len({one.column for one in best.query.filters}) > 1
     if not (best.named or best.counts or best.looks_up or best.exact or cell) and best.query.shape == "rows":

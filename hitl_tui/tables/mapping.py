@@ -80,6 +80,8 @@ class Reader:
             measures = [n for n in measures if n not in self.q.paired and not self.q.is_code(n)]
             measures = [n for n in measures if not self.measures.only_sold(n) and not self.measures.are_rows(n)]
             measures = [n for n in measures if not self.measures.named_better(n)]
+            if self.q.aggregate == "sum":  # over all years, no years are added up
+                measures = [name for name in measures if not self.q.column(name).years]
             if self.measures.quantity() and self.q.has(
                 "count"
             ):  # "how many in total" asks for no column that is called Total

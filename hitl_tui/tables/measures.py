@@ -262,9 +262,15 @@ class Measures:
         values = {n for one in self.q.links.values if one.whole for n in range(one.first, one.last + 1)}
         ends = () if self.q.korean else self.q.operations.get("count", ())
         after = ((n for n, t in enumerate(self.q.tokens) if t.start >= end and n not in values) for _, end in ends)
-        nouns = {next(each, -1) for each in after} or self.q.counted_nouns
+        nouns = {self._head(next(each, -1)) for each in after} or self.q.counted_nouns
         mine = measure in self.q.said and not self.q.said[measure].tokens.isdisjoint(nouns)
         return mine or (bool(measure) and self._counts_sales(measure))
+
+    def _head(self, n: int) -> int:
+        """Return the last of the counted nouns that follow one: what home sales are is sales."""
+        while n in self.q.counted_nouns and n + 1 in self.q.counted_nouns:
+            n += 1
+        return n
 
     def named_rows(self, used: frozenset[int]) -> bool:
         """Whether what is counted is called as a column of texts is: each row is one."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hitl_tui.tables.ask import read
+from hitl_tui.tables.ask import About, about, read
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.mapping import Reader
 from hitl_tui.tables.profile import profiles
@@ -213,3 +213,19 @@ def test_a_small_figure_has_one_more_digit_in_brackets(
 ) -> None:
     fell = f"year,rain\n2001,{rain[0]}\n2002,{rain[1]}\n"
     assert expected in said(tmp_path, "average rain in fell.csv", fell=fell)
+
+
+def test_years_are_not_added_up(tmp_path: Path) -> None:
+    claims = "Accident Year,Reported Claims\n2001,100\n2002,250\n"
+    assert "**350**" in said(tmp_path, "total reported claims over all accident years?", claims=claims)
+
+
+def test_what_is_counted_is_the_last_of_several_nouns(tmp_path: Path) -> None:
+    housing = "city,year,month,sales\nAustin,2010,1,1200\nAustin,2010,2,1500\nDallas,2010,1,900\n"
+    assert "**2,700**" in said(tmp_path, "how many home sales were there in Austin in 2010?", txhousing=housing)
+
+
+def test_how_many_files_there_are_is_no_question_to_a_table(tmp_path: Path) -> None:
+    tables = {f"north_{n}": f"year,north\n2001,{n}\n" for n in range(3)}
+    folder(tmp_path, **tables)
+    assert about("how many of the csv files here are north ones?", tmp_path) is About.TEXT

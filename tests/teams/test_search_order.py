@@ -173,3 +173,13 @@ def test_steps_are_told_in_their_order_whatever_says_most(tmp_path: Path, questi
     assert [p.heading.rpartition(" > ")[2][:2] for p in hits.passages[: hits.whole]] == ["1.", "2.", "3."]
     (root / "tap.md").write_text(STEPS.replace("of 12 mm.", "of 12 mm. " * 400))
     assert ask(root, question).whole == 0, "what is too long is no answer"
+
+
+def test_the_header_of_a_package_comes_after_prose_on_the_same(tmp_path: Path) -> None:
+    fields = "\n".join(f"Classifier: Topic :: {n}" for n in range(8))
+    header = f"Metadata-Version: 2.4\nName: oceanctl\nSummary: how long jobs are kept on the Ocean cluster\n{fields}\n"
+    root = tmp_path / "project"
+    root.mkdir()
+    prose = "# Jobs\n\nOn the Ocean cluster, ended jobs stay for sixty days.\n"
+    (root / "README.md").write_text(f"{header}\n{prose}", encoding="utf-8")
+    assert "sixty days" in ask(root, "how long are jobs kept on the Ocean cluster?").passages[0].text

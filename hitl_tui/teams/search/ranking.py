@@ -75,6 +75,8 @@ _CODE = {
     ".fish", ".tcsh", ".ps1", ".bat", ".sql", ".css", ".scss", ".el", ".vim", ".json", ".toml", ".yaml", ".yml", ".cfg",
     ".conf", ".ini",
 }  # fmt: skip
+_FIELD, _FIELDS = re.compile(r"^[A-Z][\w-]*: \S", re.MULTILINE), 7
+"""A field of a header that programs read, such as that of a package; and how many of them make one, no prose."""
 _OF_ITS_FOLDER = ("readme", "index", "__init__", "__main__", "main", "overview", "about")
 _MEANT, _MEANT_EVEN = 25.0, -9.0
 """What it counts, where no word of a question stands there, how like it the best sentence is."""
@@ -368,7 +370,7 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
             "foreign": has_korean(asked.text) != has_korean(window.text),
             "length": min(len(window.text), _LONG) / _LONG,
             "code": PurePosixPath(path).suffix in _CODE,
-            "test": "test" in path,
+            "test": "test" in path or len(_FIELD.findall(window.text)) >= _FIELDS,
             "changes": any(word in path for word in ("change", "news", "history")),
         }
         asks = len(asked.text) > _LONG_QUESTION and _folded(asked.text) in _folded(window.text)
