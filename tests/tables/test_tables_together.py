@@ -159,6 +159,13 @@ def test_many_tables_of_one_form_are_asked_together(tmp_path: Path) -> None:
     assert "**40**" in said(tmp_path, "total amount of all sales", **tables)
 
 
+def test_tables_asked_together_say_which_could_not_be_read(tmp_path: Path) -> None:
+    tables = {f"sales_{year}": f"shop,year,amount\nUlm,{year},5\nBonn,{year},6\n" for year in (2022, 2023)}
+    (tmp_path / "sales_2024.parquet").write_bytes(b"PAR1 cut off")
+    told = said(tmp_path, "total amount of all sales", **tables)
+    assert "**22**" in told and "perhaps left out: `sales_2024.parquet`" in told
+
+
 def test_a_table_of_many_columns_is_read(tmp_path: Path) -> None:
     rows = "".join(",".join([str(n), *["2020-01-02", "1,5", "x"] * 90]) + "\n" for n in range(30))
     names = ",".join(["amount", *(f"c{n}" for n in range(270))])

@@ -32,6 +32,8 @@ _WRITTEN_DIGITS = 0.51e-6
 SHOWN_ROWS = 15
 _NAMES = 30
 _VALUES = 6
+_NAMED = 5
+"""Files that couldn't be read that are named."""
 _ASKED = 120
 """Characters of a question, where it is asked which query is meant."""
 _AGGREGATES = {
@@ -80,6 +82,7 @@ def brief(answer: Answer, language: str, limit: str = "") -> Brief:
         *_beside(answer, language),
         *_second(answer, language),
         *versions(answer, language),
+        *_left_out(answer, language),
     ]
     read = say(language, "이렇게 읽었습니다", "Read as")
     asked = [(mapped.query, answer.sql)]
@@ -138,6 +141,16 @@ def versions(answer: Answer, language: str) -> list[str]:
     names = ", ".join(f"`{one.table.name}`" for one in answer.versions)
     said = say(language, f"- 같은 꼴의 다른 표도 있음: {names}", f"- other tables of the same form: {names}")
     return [said] if names else []
+
+
+def _left_out(answer: Answer, language: str) -> list[str]:
+    """Return which files couldn't be read, or not in time, where several tables are asked together."""
+    if not (answer.whole and answer.unread):
+        return []
+    names = ", ".join(f"`{path}`" for path, _ in answer.unread[:_NAMED])
+    more = len(answer.unread) - _NAMED
+    names += say(language, f" 외 {more:,}개", f" and {more:,} more") if more > 0 else ""
+    return [say(language, f"- 읽지 못해 빠졌을 수 있는 표: {names}", f"- not read, and perhaps left out: {names}")]
 
 
 def outcome(answer: Answer, language: str) -> list[str]:
