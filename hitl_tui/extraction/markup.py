@@ -45,8 +45,8 @@ _SECTION_NAME = re.compile(r"\[{1,2}([^\[\]]{1,80})\]{1,2}[ \t]*(?:[#;].*)?$")
 """Begins a section of an INI or TOML file."""
 _KEY = re.compile(r"([ ]{0,4})([A-Za-z가-힣_][\w. -]{0,60}):[ \t]*(?:#.*)?$")
 """A key of a YAML file whose value stands on the lines below it."""
-_FEWEST_BELOW, _MOST_ABOVE = 3, 1
-"""Lines below a key that make it a section, and how many sections that one may stand within."""
+_MOST_ABOVE = 1
+"""How many sections one may stand within."""
 _UNMARKED = frozenset("bdefghijklmnoqrtuvwxyzBDEFGHIJKLMNOQRTUVWXYZ")
 """Letters that lines begin with that are no item, heading, article or section: no pattern is tried on most lines."""
 _MAX_FRONT_MATTER = 80
@@ -136,9 +136,9 @@ def settings_blocks(lines: Sequence[str]) -> list[Block]:
 
 
 def _is_section(lines: Sequence[str], number: int, indent: int) -> bool:
-    """Whether as many lines as a section has stand below a key, further in."""
-    below = [line for line in lines[number : number + 2 * _FEWEST_BELOW] if line.strip()][:_FEWEST_BELOW]
-    return len(below) == _FEWEST_BELOW and all(len(one) - len(one.lstrip()) > indent for one in below)
+    """Whether what stands next below a key stands further in."""
+    below = next((line for line in lines[number:] if line.strip()), "")
+    return len(below) - len(below.lstrip()) > indent
 
 
 def _ruled(lines: Sequence[str], number: int, build: BlockBuilder, styles: list[tuple[str, bool]]) -> int:
