@@ -45,8 +45,8 @@ _SECTION_NAME = re.compile(r"\[{1,2}([^\[\]]{1,80})\]{1,2}[ \t]*(?:[#;].*)?$")
 """Begins a section of an INI or TOML file."""
 _KEY = re.compile(r"([ ]{0,4})([A-Za-z가-힣_][\w. -]{0,60}):[ \t]*(?:#.*)?$")
 """A key of a YAML file whose value stands on the lines below it."""
-_MOST_ABOVE = 1
-"""How many sections one may stand within."""
+_FEWEST_BELOW = 3
+"""Lines below a key that make it a section."""
 _UNMARKED = frozenset("bdefghijklmnoqrtuvwxyzBDEFGHIJKLMNOQRTUVWXYZ")
 """Letters that lines begin with that are no item, heading, article or section: no pattern is tried on most lines."""
 _MAX_FRONT_MATTER = 80
@@ -112,21 +112,23 @@ def line_blocks(lines: Sequence[str], kind: str = "text", page: int = 0) -> list
 
 def settings_blocks(lines: Sequence[str]) -> list[Block]:
     """Return the sections of a YAML, TOML or INI file as blocks below the keys or names that they have."""
-    build, above = BlockBuilder(), list[int]()
+    build, above, parted = BlockBuilder(), list[int](), False
     for number, text in enumerate(lines, start=1):
         if build.full:
             break
         plain = text[:_MAX_MARKED].rstrip()
-        indent = len(plain) - len(plain.lstrip())
+        indent = _indent(plain)
         if plain and not plain.lstrip().startswith(("#", "-")):
             inside = [one for one in above if one < indent]
             if len(inside) < len(above):
                 build.end_section(2 + len(inside))
             above = inside
+        key = _KEY.match(plain) if not above or (parted and len(above) == 1) else None
         if name := _SECTION_NAME.match(plain):
             build.heading(1, name[1], number)
-        elif (key := _KEY.match(plain)) and len(above) <= _MOST_ABOVE and _is_section(lines, number, indent):
+        elif key and _is_section(lines, number, indent):
             build.heading(2 + len(above), key[2], number)
+            parted = _is_parted(lines, number, indent) if not above else parted
             above.append(indent)
         elif plain:
             build.add(number, text)
@@ -135,10 +137,26 @@ def settings_blocks(lines: Sequence[str]) -> list[Block]:
     return build.finish()
 
 
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
 def _is_section(lines: Sequence[str], number: int, indent: int) -> bool:
-    """Whether what stands next below a key stands further in."""
-    below = next((line for line in lines[number:] if line.strip()), "")
-    return len(below) - len(below.lstrip()) > indent
+    """Whether as many lines as a section has stand below a key, further in."""
+    below = [line for line in lines[number : number + 2 * _FEWEST_BELOW] if line.strip()][:_FEWEST_BELOW]
+    return len(below) == _FEWEST_BELOW and all(_indent(one) > indent for one in below)
+
+
+def _is_parted(lines: Sequence[str], number: int, indent: int) -> bool:
+    """Whether each key next below one that has something below it is a section; else they stay together."""
+    inner = 0
+    for at, text in enumerate(lines[number:], start=number + 1):
+        if text.strip() and _indent(text) <= indent:
+            break
+        inner = inner or _indent(text) * bool(text.strip())
+        if inner and _indent(text) == inner and _KEY.match(text.rstrip()) and not _is_section(lines, at, inner):
+            return False
+    return True
 
 
 def _ruled(lines: Sequence[str], number: int, build: BlockBuilder, styles: list[tuple[str, bool]]) -> int:

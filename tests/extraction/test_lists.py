@@ -19,8 +19,7 @@ def lists_of(name: str, text: str) -> list[List]:
     [
         ("a.conf", "hosts {\n  # at sea\n  brig\n  sloop\n  # ashore\n  barn\n  mill\n}\n", "line", "# at sea", 2),
         ("a.conf", "hosts {\n  # at sea\n  brig\n  # ashore\n  barn\n}\n", "line", "hosts {", 2),
-        ("a.yml", "crew:\n  ann:\n    rank: mate\n  bo:\n    rank: cook\n", "section", "", 2),
-        ("a.yml", "crew:\n  ann: mate\n  bo: cook\n", "key", "", 2),
+        ("a.yml", "crew:\n  ann:\n    rank: mate\n  bo:\n    rank: cook\n", "key", "", 2),
         ("a.conf", 'object Lamp "a" {\n  x\n}\nobject Lamp "b" {\n  x\n}\nobject Bell "c" {\n  x\n}\n', "typed", "", 2),
         ("a.ini", "[one]\na = 1\n[two]\nb = 2\n", "section", "", 2),
         ("a.txt", "[one]\na = 1\n[two]\nb = 2\n", "title", "", 2),
