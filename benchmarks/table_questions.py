@@ -1,4 +1,4 @@
-"""How many questions about tables are answered right, unlike those of the sets without any planner or search.
+"""How many questions about tables are answered right where the tables are asked directly, without planner or search.
 
     python -m benchmarks.table_questions FOLDER [--first abc]
 

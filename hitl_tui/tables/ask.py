@@ -639,9 +639,9 @@ def _ranked(candidates: Sequence[Mapped], subjects: Mapping[tuple[str, str], flo
 
     def over(one: Mapped) -> float:
         better = (o for o in candidates if one.near & o.exact and one.exact <= o.exact and o.share >= one.share)
-        return max((rank(one) - rank(other) + _OF_ITS_NAME for other in better), default=0.0)
+        return max([0.0, *(rank(one) - rank(other) + _OF_ITS_NAME for other in better)])
 
-    ranked = [replace(one, score=one.score - max(0.0, over(one))) for one in candidates]
+    ranked = [replace(one, score=one.score - over(one)) for one in candidates]
     ranked.sort(key=lambda one: (rank(one), one.sure), reverse=True)
     if ranked and ranked[0].unknown and not ranked[0].sure:  # what leaves no word out goes first
         least = rank(ranked[0]) - _COVERS

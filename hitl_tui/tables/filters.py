@@ -271,7 +271,7 @@ class Filters:
                 made += [] if hit[0] in made else [hit[0]]
                 used |= hit[1]
         unique = {(one.column, one.op, one.values): one for one in made}
-        return _either(list(unique.values())), frozenset(used)
+        return _either([*unique.values()]), frozenset(used)
 
     def _is_limit(self, token: Token) -> bool:
         """Whether a number says how many of the first or last are asked for: `상위 3개`, "top 3"."""
@@ -434,10 +434,10 @@ class Filters:
 
 
 def _either(filters: Sequence[Filter]) -> list[Filter]:
-    """Return filters with several numbers of one column as one: no row is of two years, but of either."""
-    made: dict[tuple[str, str], Filter] = {}
-    for n, one in enumerate(filters):
-        key = (one.column, "is" if one.op == "is" else f"{one.op} {n}")
+    """Return filters with several numbers or years of one column as one: no row has two of them."""
+    made: dict[tuple[object, ...], Filter] = {}
+    for one in filters:
+        key = (one.column, one.op, *(() if one.op in ("is", "year") else one.values))
         known = made.get(key)
         made[key] = replace(one, values=(*known.values, *one.values), said=f"{known.said} {one.said}") if known else one
     return list(made.values())

@@ -91,7 +91,7 @@ class Reader:
                 mine = self._like(measure) if measure else frozenset()
                 named = frozenset(n for n in mine if self.q.tokens[n].number is not None)
                 numbers, tokens_of_numbers = self.filters.number_filters(tokens_of_values | named, measure)
-                filters = tuple(values + _any_of(numbers))
+                filters = tuple(values + numbers)
                 used = tokens_of_values | tokens_of_numbers | self.q.named_by(filters)
                 if mine and mine <= used and measure not in {one.column for one in filters} and numbers:
                     continue  # its words name the column of a number
@@ -590,16 +590,6 @@ class Reader:
         if query.shape in ("groups", "change") and alone:
             query = replace(query, shape="figure", group="", part="", order="", limit=0, ends=())
         return query
-
-
-def _any_of(filters: Sequence[Filter]) -> list[Filter]:
-    """Return filters with those of several numbers or years of one column as one: no row has two of them."""
-    made: dict[tuple[object, ...], Filter] = {}
-    for one in filters:
-        key = (one.column, one.op, *(() if one.op in ("is", "year") else one.values))
-        before = made.get(key, replace(one, values=(), said=""))
-        made[key] = replace(one, values=(*before.values, *one.values), said=f"{before.said} {one.said}".strip())
-    return list(made.values())
 
 
 def _are_months(days: Sequence[str | float]) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import log
 
@@ -76,7 +76,6 @@ class Mapped:
         missing: what the question leaves open, or asks for that the table doesn't have.
         guessed: words that were read as others, `said: read as`.
         own: it names rows or figures of this table, not only its name.
-        weights: what each token adds to the score.
         assumed: names that the table has no column for, so that all its rows are taken to be of them.
         counts: it asks for a figure, or for what has most of something.
         named: the question names the table.
@@ -96,7 +95,6 @@ class Mapped:
     missing: str = ""
     guessed: tuple[tuple[str, str], ...] = ()
     own: bool = False
-    weights: Mapping[int, float] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     counts: bool = False
     named: bool = False
@@ -159,7 +157,7 @@ class Rating:
             query, self.q.table, score + sum(worth * term(self, reading) for worth, term in _TERMS),
             gained / (gained + left) if left else 1.0,
             tuple(tokens[n].text.strip() for n in unknown), missing,
-            tuple((tokens[n].text, word) for n, word in self._read_as(reading)), own, weights,
+            tuple((tokens[n].text, word) for n, word in self._read_as(reading)), own,
             tuple(tokens[n].text for n in assumed), bool(self.q.operations), self.q.named, reading.assumes,
             max((*(rare for _, rare in unknown.values()), *self._hardly_meant(used)), default=0.0), undone,
             query.shape == "rows" and asks, reading.beside, exact, called - exact,

@@ -17,6 +17,7 @@ from hitl_tui.tables.profile import Table
 from hitl_tui.tables.words import Token, ends_as_predicate, words_of
 
 _NUMBERED = re.compile(r"^\W*\d{1,2}[.):]\s+")
+"""The number that a value is ordered by."""
 _HANGUL = re.compile("[가-힣]")
 _COLUMNS, _NAMES = 60, 260
 """Columns and names of a table that words are compared with."""
@@ -57,9 +58,8 @@ class Name:
     @property
     def spoken(self) -> str:
         """What is said of it: a value without the number that it is ordered by, `5. Advanced Degree`."""
-        return (
-            (_NUMBERED.sub("", self.text).replace("_", " ").strip() or self.text) if self.kind == "value" else self.text
-        )
+        bare = _NUMBERED.sub("", self.text).replace("_", " ").strip() if self.kind == "value" else ""
+        return bare or self.text
 
 
 @dataclass(frozen=True, slots=True)

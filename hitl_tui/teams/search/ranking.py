@@ -76,7 +76,7 @@ _CODE = {
     ".conf", ".ini",
 }  # fmt: skip
 _FIELD, _FIELDS = re.compile(r"^[A-Z][\w-]*: \S", re.MULTILINE), 7
-"""A field of a header that programs read, such as that of a package; and how many of them make one, no prose."""
+"""A field of a header that programs read, such as a package's; and how many make a header, weighed as tests are."""
 _OF_ITS_FOLDER = ("readme", "index", "__init__", "__main__", "main", "overview", "about")
 _MEANT, _MEANT_EVEN = 25.0, -9.0
 """What it counts, where no word of a question stands there, how like it the best sentence is."""
