@@ -33,6 +33,7 @@ _FEW = re.compile(
 )
 """How many are asked for: a numeral before a noun, or what it counts."""
 _FIRST_OF = re.compile(r"\b(?:which|what|the|top|bottom|first|last|name|list|show|give|tell|me)\s$", re.I)
+"""What stands before a number word that says how many are asked for: "name three"."""
 _SMALL = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _FAST = re.compile(r"\b(?:fast|slow|quick)|빠른|빨랐|느린|느렸", re.I)
 _ALIKE = 50
@@ -41,6 +42,7 @@ _ANY_SIZE = frozenset(("big", "biggest", "large", "largest", "busy", "busiest", 
 _EACH_OF_THEM = re.compile("각각")
 """Asks for a figure for each of what is named, not of what stands before it."""
 _AND_OTHERS = re.compile(r"\b(?:and|or|than|versus|vs|with) (?:\w+ ){0,3}ones\b", re.I)
+"""Asks for the others as well: "new copies and used ones"."""
 _SINGLE = re.compile(r"\b(?:single|one|any)\s$", re.I)
 _PHRASE = 3
 """Words behind a superlative that may be those that it is of."""
@@ -356,7 +358,7 @@ class Groups:
         """Return how rows are ordered by their time where the last or first of them is asked for; empty if none is."""
         spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
         said = [match for match in _LAST.finditer(self.q.text) if self.q.time_column()]
-        apart = [1 for a, b in spans if not any(a < one.end() and one.start() < b for one in said)]
+        apart = any(not any(a < one.end() and one.start() < b for one in said) for a, b in spans)
         return "" if apart or not said else "asc" if _FIRST.search(said[0].group()) else "desc"
 
     def lasts(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
@@ -365,7 +367,7 @@ class Groups:
         bound = any(one.op in ("gt", "ge", "lt", "le") for one in base.filters)  # "the first year in which it exceeded"
         if not time or not self._last_row or not (measure or bound) or (measure and self.q.is_time(measure)):
             return
-        said = [span for match in _LAST.finditer(self.q.text) for span in (match.span(),)]
+        said = [match.span() for match in _LAST.finditer(self.q.text)]
         spoken = frozenset(n for n, t in enumerate(self.q.tokens) if any(a < t.end and t.start < b for a, b in said))
         columns = dict.fromkeys((measure, time.name, *(one.column for one in base.filters)))
         query = replace(
