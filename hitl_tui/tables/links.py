@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
 from hitl_tui.tables.profile import Column, Table
+from hitl_tui.tables.short_forms import short_forms_of
 from hitl_tui.tables.word_meanings import Meaning, Name, meanings
 from hitl_tui.tables.words import (
     SOUND,
@@ -27,6 +28,7 @@ from hitl_tui.tables.words import (
     same_root,
     short_for,
     sounds_like,
+    translated,
     words_of,
 )
 
@@ -41,8 +43,6 @@ _RARE = 0.7
 """How much letters say at least that are no word, but the first ones of several."""
 _SEASON = re.compile(r"\d{4}\W\d\d")
 _EACH = re.compile("(?:별로?|마다)[는은의]?$")
-_FEE = re.compile("[가-힣]{2,}[비료]")
-"""A Korean word for what something costs: `진료비`, `관람료`."""
 _TOPIC = re.compile("[은는을를]$")
 _EVERY_DAY = 0.12
 """How much an English word says at least that rows are chosen by which only have it in a text."""
@@ -437,8 +437,7 @@ def forms_of(token: Token) -> tuple[str, ...]:
         for size in range(len(form) - 1, 1, -1)
         if form not in known.alike and form[:size] in known.alike
     ]
-    fees = ("fee",) if any(_FEE.fullmatch(form) for form in token.forms) else ()
-    return (*token.forms, *parts[:2], *fees)
+    return (*token.forms, *parts[:2])
 
 
 def _head(forms: Sequence[str], table: Table) -> str:
@@ -501,6 +500,8 @@ def _wholes(
     likes = {term: near for term in meant for near in known.alike.get(term, ())}
     for term in meant:
         likes |= dict.fromkeys(known.alike.get(term, ()), term)
+        short = (one for one in short_forms_of(term) if len(one) > 1)  # of grams, no grade G
+        likes |= {one: term for one in (*translated(term), *short) if one not in likes}
     found: dict[str, list[str]] = {}
     if first == last:
         found = {c: [letter] for c, letter in _coded({*terms, *likes}, made.table)}
@@ -564,6 +565,7 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
         return []
     for form in (*token.forms, *((token.unit,) if token.unit else ())):
         other = [t for t in known.alike.get(form, ()) if len(t) > 2 and t.isascii() != form.isascii()]
+        other += [t for t in translated(form) if len(t) > 2 and t not in other]
         stems = [word for word in (f"{form}n", form.removesuffix("n")) if token.text[:1].isupper() and len(form) > 4]
         names = [form, lemma(form), *other, *stems]
         for name in names:

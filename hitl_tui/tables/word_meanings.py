@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hitl_tui.meaning.encoder import akin
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.tables.profile import Table
+from hitl_tui.tables.short_forms import senses_of
 from hitl_tui.tables.words import Token, ends_as_predicate, words_of
 
 _NUMBERED = re.compile(r"^\W*\d{1,2}[.):]\s+")
@@ -78,10 +79,19 @@ def names_of(table: Table) -> list[Name]:
         words = words_of(column.name) if column.kind != "other" else ()
         made += [Name(" ".join(words), "column", column.name)] if words else []
         made += [Name(word, "part", column.name) for word in words if len(words) > 1 and len(word) > 2]
+        made += [Name(" ".join(said), "column", column.name) for said in _in_full(words)]
         if column.kind == "text" and 1 < column.distinct <= _FEW_VALUES:
             values = (one for one in column.items or column.values if 1 < len(one) <= _LONGEST and not one.isdigit())
             made += [Name(one, "value", column.name) for one in sorted(values)]
     return [name for name in dict.fromkeys(made) if name.text][:_NAMES]
+
+
+def _in_full(words: Sequence[str]) -> Iterator[list[str]]:
+    """Yield a name with each of its short forms written out, in each English sense."""
+    for n, word in enumerate(words):
+        for sense in senses_of(word):
+            if sense.isascii() and word not in sense.split():
+                yield [*words[:n], sense, *words[n + 1 :]]
 
 
 def meanings(tokens: Mapping[int, Token], table: Table) -> dict[int, list[Meaning]]:

@@ -11,7 +11,9 @@ from functools import cache, lru_cache
 from importlib import resources
 
 from hitl_tui.meaning.frequencies import frequencies, telling
+from hitl_tui.meaning.glossary import translations
 from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
+from hitl_tui.tables.short_forms import senses_of
 
 _HANGUL = re.compile("[가-힣]")
 _LETTERS = r"[\u0370-\u052f\u0590-\u06ff\u0900-\u0e7f\u3040-\u30ff\u4e00-\u9fff]+"
@@ -79,6 +81,9 @@ _SHORT_STEM = 3
 """Letters that a priest has before "est", and that no adjective in y has alone."""
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
+
+_TRANSLATED, _PART_OF_SENSE = 0.9, 0.6
+"""How likely a word is a name in the other language, and one of the words that a short form stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -524,6 +529,20 @@ def number_word(word: str) -> float | None:
 
 
 @lru_cache(65536)
+def translated(word: str) -> frozenset[str]:
+    """Return what a word is called in the other language, in lower case and the singular."""
+    return frozenset(lemma(one.casefold()) for one in translations(word))
+
+
+def _said_in(form: str, sense: str) -> float:
+    """Return how likely a word stands for what is called so, or a part of that."""
+    if form in (sense, sense.replace(" ", "")) or lemma(form) == lemma(sense):
+        return _TRANSLATED
+    parts = sense.split()
+    return _PART_OF_SENSE if len(form) > 2 and lemma(form) in map(lemma, parts) and len(parts) < 4 else 0.0
+
+
+@lru_cache(65536)
 def likeness(form: str, word: str) -> float:
     """Return how likely a word of a question stands for a word of a name, 0 to 1: the same, alike, short for it."""
     if form == word or lemma(form) == word:
@@ -537,6 +556,9 @@ def likeness(form: str, word: str) -> float:
     for term in known.alike.get(form, ()):
         if lemma(term) == word:
             return 0.95
+    called = [_said_in(word, one) for one in (*translated(singular), *translated(form))]
+    if rate := max((*called, *(_said_in(form, sense) for sense in senses_of(word))), default=0.0):
+        return rate
     if form.isascii():
         if short_for(word, singular) or _stem_of(singular, word):
             return 0.8
