@@ -5,12 +5,16 @@
 FOLDER has the folders of each set below the set's name, as `question_sets.py` makes them. A question is asked in its
 folder, among eight files with its answer, and among eight without. What is printed first is how often the answer is
 first, and among the first three, where the set it comes from was left out of the fit; then the weights from all sets.
+
+How sure an answer is where there are many windows is also fitted to the 600 questions of `questions/places.jsonl`, by
+people who saw folders of the sets and nothing else; a hundred and twenty have no answer there.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import math
 import pickle
 import random
@@ -26,7 +30,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from benchmarks.question_sets import Question, QuestionSet
+from benchmarks.question_sets import Question, QuestionSet, Source
 from hitl_tui.teams.search import ranking
 from hitl_tui.teams.search.index import SearchIndex, named_in, open_store
 from hitl_tui.teams.search.index_refresh import Allowed
@@ -38,6 +42,7 @@ _STRONG, _WEAK = 10.0, 3.0
 """How much the weights of an order and of a confidence are held down, in standard deviations."""
 _STEPS = 600
 _SAME = 1e-6
+_PLACES = Path(__file__).with_name("questions") / "places.jsonl"
 Rows = list[tuple[dict[str, float], bool]]
 
 
@@ -78,6 +83,21 @@ def cases(name: str, folder: Path, questions: QuestionSet) -> Iterator[Case]:
                             case = _case(name, part, question, large=False, answered=with_answer)
                         if case is not None:
                             yield case
+
+
+def places(folder: Path) -> Iterator[Case]:
+    """Yield the questions about a place in the folders of several sets, each in its whole folder."""
+    lines = [json.loads(line) for line in _PLACES.read_text(encoding="utf-8").splitlines()]
+    with tempfile.TemporaryDirectory() as made:
+        for place in sorted({line["folder"] for line in lines}):
+            store = Path(made, f"{place.replace('/', ' ')}.db")
+            with SearchIndex(store) as index:
+                index.refresh(folder / place, allowed=Allowed(sketches=None))
+            for line in (one for one in lines if one["folder"] == place):
+                kind, sources = "passage" if line["sources"] else "none", tuple(map(Source.of, line["sources"]))
+                question = Question(line["id"], place, line["language"], kind, line["question"], sources=sources)
+                if (case := _case(place.partition("/")[0], store, question, large=True)) is not None:
+                    yield case
 
 
 def _small(folder: Path, question: Question, chance: random.Random, *, with_answer: bool) -> list[str]:
@@ -260,15 +280,17 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="where what was measured is kept, and taken from if it is there")
     given = parser.parse_args()
     if given.keep and given.keep.exists():
-        known = pickle.loads(given.keep.read_bytes())
+        known, more = pickle.loads(given.keep.read_bytes())
     else:
         known = [c for path in given.sets for c in cases(path.stem, given.folder / path.stem, QuestionSet.read(path))]
+        more = list(places(given.folder))
         if given.keep:
-            given.keep.write_bytes(pickle.dumps(known))
+            given.keep.write_bytes(pickle.dumps((known, more)))
     for left_out in sorted({case.set for case in known}):
-        fitted = _fit([case for case in known if case.set != left_out])
+        others = ([case for case in some if case.set != left_out] for some in (known, more))
+        fitted = _fit(*others)
         _tell(left_out, fitted, [case for case in known if case.set == left_out])
-    fitted = _fit(known)
+    fitted = _fit(known, more)
     for name, weights in (
         ("HEADINGS", fitted.headings),
         ("SENTENCES", fitted.sentences),
@@ -293,18 +315,23 @@ class Fitted:
     usual: float
 
 
-def _fit(known: Sequence[Case]) -> Fitted:
+def _fit(known: Sequence[Case], more: Sequence[Case]) -> Fitted:
+    """Return the weights; how sure an answer is among many windows is learnt from whole folders, and from more of them.
+
+    Parts of folders would say that there is nothing in more cases than people ask about.
+    """
     headings = fit_order([case.headings for case in known if case.answered], list(ranking.HEADINGS))
     sentences = fit_order([case.sentences for case in known if case.answered], list(ranking.SENTENCES))
     answers = fit_order([case.answers for case in known if case.answered], list(ranking.ANSWERS))
     unjudged = fit_unjudged([features for case in known for features, _ in case.answers[:_JUDGED]])
     other, chance = usual(known, answers), random.Random(0)
-    known = [*known, *(part for case in known if not case.large for part in few(case, chance))]
+    parts = [part for case in known if not case.large for part in few(case, chance)]
+    whole = [case for case in (*known, *more) if case.large and case.windows > ranking.FEW]
     sure = {}
-    for many in (True, False):
-        some = [(case, *confidence(case, answers, other)) for case in known if (case.windows > ranking.FEW) == many]
-        # A question with an answer that is answered with something else is half as bad as one without that is answered.
-        worth = [1.0 if good or not case.answered else 0.5 for case, _, _, good in some]
+    for many, asked in ((True, whole), (False, [*known, *parts])):
+        some = [(case, *confidence(case, answers, other)) for case in asked if (case.windows > ranking.FEW) == many]
+        # Few windows are read quickly: something else than the answer is half as bad there as one where there is none.
+        worth = [1.0 if many or good or not case.answered else 0.5 for case, _, _, good in some]
         sure[many] = fit_confidence([row for _, row, _, _ in some], [good for *_, good in some], worth)
     return Fitted(headings, sentences, answers, unjudged, sure, other)
 

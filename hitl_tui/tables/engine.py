@@ -39,10 +39,11 @@ NULLS = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-", "–
 DAY_FIRST = ("%d/%m/%y", "%d/%m/%Y", "%d/%m/%Y %H:%M")
 MONTH_FIRST = ("%m/%d/%y", "%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S")
 DATE_FORMATS = (
-    "%Y년 %m월 %d일", "%Y. %m. %d.", "%Y. %m. %d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%Y-%m", "%d-%b-%Y",
-    "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d %b %Y", "%b %Y", "%B %Y", "%Y/%m/%d %H:%M", "%d-%b-%y", "%d %b %y",
-    "%b-%y", "%b-%Y", "%B-%y", "%B-%Y",
+    "%Y년 %m월 %d일", "%Y. %m. %d.", "%Y. %m. %d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%Y-%m", "%d-%b-%y", "%d-%b-%Y",
+    "%b %d, %Y", "%B %d, %Y", "%b %d %Y", "%d %b %y", "%d %b %Y", "%b %Y", "%B %Y", "%Y/%m/%d %H:%M", "%b-%y", "%b-%Y",
+    "%B-%y", "%B-%Y",
 )  # fmt: skip
+"""How days and months are written; of years with two digits and with four the two are tried first, as %Y takes both."""
 
 
 class TableError(HitlError):

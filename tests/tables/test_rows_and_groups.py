@@ -96,3 +96,18 @@ def test_figures_have_the_decimals_that_were_meant(tmp_path: Path, written: tupl
     rows = "".join(f"{name},{figure}\n" for name, figure in zip("AB", written, strict=True))
     told = brief(asked(tmp_path, "which well has the highest pressure?", wells="well,pressure\n" + rows), "en").answer
     assert f"pressure: **{expected}**" in told
+
+
+PLAYERS = "No,Name,Position,Born,Club,Height\n1,Ada,Goal,15-Mar-99,Alm,181\n2,Bo,Wing,02-May-85,Bad,176\n"
+PLAYERS += "3,Cy,Back,30-Nov-04,Alm,190\n"
+
+
+def test_the_row_that_has_most_is_told_with_all_that_a_small_table_has(tmp_path: Path) -> None:
+    told = brief(asked(tmp_path, "Which position has the highest height?", players=PLAYERS), "en").answer
+    assert {"Back", "190", "Cy", "Alm", "2004-11-30"} <= set(told.replace("**", "").replace(",", "").split()), told
+
+
+def test_years_of_two_digits_after_a_month_are_of_our_time(tmp_path: Path) -> None:
+    answer = asked(tmp_path, "how many players were born before 1990?", players=PLAYERS)
+    assert answer.result is not None
+    assert answer.result.rows[0][0] == 1

@@ -36,7 +36,7 @@ _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
 _CARRIES = 0.39
 """How much a word says at least that has to stand in the only passage there is, or is named: "pay"."""
-_FAR, _NEAR, _SURE, _TOGETHER, _CERTAIN = -2.5, -0.5, 0.5, 1.5, 3.0
+_FAR, _NEAR, _SURE, _TOGETHER, _CERTAIN = -2.5, -0.5, 1.0, 1.5, 2.5
 """From where on, in log-odds that there is an answer, something is called the nearest, is shown, is an answer, and is
 one even where what is asked stands apart or isn't all in the only passage, or a part of it nowhere."""
 _NEAR_IN_FEW, _SURE_IN_FEW = -1.0, -0.2
