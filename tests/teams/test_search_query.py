@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, SearchHits
-from hitl_tui.teams.search.query_terms import parse_question
+from hitl_tui.teams.search.query_terms import alike, parse_question
 from hitl_tui.teams.search.tokens import index_tokens, stem
 
 ACT = """주택임대차보호법
@@ -302,3 +302,10 @@ def test_what_sounds_foreign_says_no_more_than_its_korean_words() -> None:
     says = {term.surface: term.telling for term in parse_question("여기 있는 와이어가드", sounding)}
     assert says.get("있는", 0.0) < 0.5
     assert says["와이어가드"] == 1.0
+
+
+def test_a_word_is_looked_for_in_the_other_language_too() -> None:
+    (theft,) = [term for term in parse_question("도난 신고 기한은?") if term.surface == "도난"]
+    assert "theft" in {form.phrase for form in theft.forms}
+    (reported,) = [term for term in parse_question("when must theft be reported?") if term.surface == "theft"]
+    assert {"도난"} <= set(alike("theft")) and len(reported.forms) > 1

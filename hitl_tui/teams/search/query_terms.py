@@ -11,6 +11,7 @@ from importlib import resources
 from itertools import pairwise
 
 from hitl_tui.meaning.frequencies import frequencies, telling
+from hitl_tui.meaning.glossary import translations
 from hitl_tui.tables.words import is_question_word
 from hitl_tui.teams.search.tokens import (
     Kind,
@@ -30,6 +31,8 @@ MAX_QUESTION = 20_000
 _SAYS = 0.12
 """Words that say less than this of what is asked aren't looked for, unless there are no others."""
 _ALIKE, _SYLLABLE = 0.7, 0.35
+_TRANSLATIONS = 4
+"""What a word is called in the other language is looked for in so many words at most."""
 _NUMBER, _VERSION, _NAME = 0.5, 1.0, 0.75
 _UNKNOWN, _LISTED, _SPLIT, _LONE, _PARTICLE = 3.5, 5.5, 2.2, 1.0, 6.0
 _MOST_SYLLABLES = 8
@@ -107,8 +110,10 @@ def _groups() -> Mapping[str, tuple[str, ...]]:
 
 
 def alike(word: str) -> tuple[str, ...]:
-    """Return words that stand for a word, in either language, by a list of words of law, offices and computing."""
-    return _groups().get(stem(word.casefold()), ())
+    """Return words that stand for a word: of law, offices and computing by a list, and in the other language."""
+    folded = word.casefold()
+    called = [one for one in translations(folded) if one.isascii() != word.isascii()]
+    return tuple(dict.fromkeys((*_groups().get(stem(folded), ()), *called[:_TRANSLATIONS])))
 
 
 def parse_question(
