@@ -15,7 +15,7 @@ from hitl_tui.tables.descriptions import description
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, other_names, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
 from hitl_tui.tables.joins import Joined, joined
-from hitl_tui.tables.links import CALLED
+from hitl_tui.tables.links import CALLED, label_of
 from hitl_tui.tables.mapping import Reader, halves
 from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
@@ -27,6 +27,8 @@ _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if 
 _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)
 """Names a table; what ends in `.json` is mostly none."""
 _MAX_TABLES = 200
+_FEW_COLUMNS = 6
+"""Columns of a table up to which all of the one row are shown that has most or least."""
 _SHORT = 3
 """Letters of a name in a JSON object that may stand in any question."""
 _COMPARED = 6
@@ -203,7 +205,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     ranked, versions = _newest(question, ranked) if ranked and (several or not named) else (ranked, ())
     if not ranked or (not named and ranked[0].score < ENOUGH and not ranked[0].sure):
         return Answer(why="none", choices=tuple(ranked[:3]), unread=known.unread)
-    best = ranked[0]
+    best = _with_whole_row(ranked[0])
     least = best.score + subjects.get(best.table.place, 0.0) - 0.05
     rivals = [
         one
@@ -390,6 +392,16 @@ def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = N
         return answer
     second = _of_same_rows(both[1], first.mapped)
     return replace(first, second=None if second.empty else second, unasked=both[1] if second.empty else "")
+
+
+def _with_whole_row(one: Mapped) -> Mapped:
+    """Return a query of the one row that has most or least with what else that row has: all of a small table."""
+    query, table = one.query, one.table
+    if query.shape != "rows" or not query.order or query.limit != 1:
+        return one
+    label, every = label_of(table), [column.name for column in table.columns if column.kind != "other"]
+    beside = [*([label.name] if label else []), *every[: _FEW_COLUMNS if len(every) <= _FEW_COLUMNS else 1]]
+    return replace(one, query=replace(query, columns=tuple(dict.fromkeys((*query.columns, *beside)))))
 
 
 def _leaves_out(query: TableQuery) -> bool:

@@ -1,6 +1,7 @@
 """Which files of a folder are tables: bounded, in order of their paths, never out of the folder.
 
-Texts of one folder that fill in one form are a table together, called after the folder: `invoices/*.txt`.
+A text whose lines are parted by tabs or bars is one, too. Texts of one folder that fill in one form are a table
+together, called after the folder: `invoices/*.txt`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
 from hitl_tui.tables import forms
@@ -20,6 +22,10 @@ SUFFIXES = {
     ".parquet": "parquet", ".parq": "parquet", ".pq": "parquet",
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
+_TEXTS = frozenset((".txt", ".dat"))
+_COMMENT, _SEPARATORS = (b"#", b"%"), (b"\t", b"|")
+_FEWEST_LINES, _LINES, _HEAD = 5, 20, 8192
+"""Lines by which a text is known to be a table, all with as many separators, and bytes that are looked at."""
 _RECORDS, _LISTS = re.compile(rb"\s*(?:\[\s*)?\{\s*\""), re.compile(rb"\"\s*:\s*\[\s*\{\s*\"")
 """How JSON begins that is a list of records, or a record a line; and what an object has that holds such lists."""
 _LOOKED_AT, MAX_OBJECT = 65_536, 16_000_000
@@ -67,7 +73,8 @@ def table_files(workspace: Path) -> tuple[TableFile, ...]:
         names[:] = sorted(name for name in names if not name.startswith(".") and name not in _SKIPPED)
         for name in sorted(files):
             seen += 1
-            kind = SUFFIXES.get(PurePosixPath(name).suffix.lower(), "")
+            suffix = PurePosixPath(name).suffix.lower()
+            kind = SUFFIXES.get(suffix, "text" if suffix in _TEXTS else "")
             file = _file(workspace, Path(folder, name), kind) if kind and not name.startswith((".", "~$")) else None
             if file is not None:
                 found.append(file)
@@ -115,6 +122,7 @@ def _file(workspace: Path, path: Path, kind: str) -> TableFile | None:
     if not 0 < state.st_size <= MAX_BYTES or not path.is_file():
         return None
     kind = _kind_of_json(path, state.st_size) if kind == "json" else kind
+    kind = _kind_of_text(path, state.st_mtime_ns) if kind == "text" else kind
     return TableFile(relative, path, kind, state.st_size, state.st_mtime_ns) if kind else None
 
 
@@ -126,4 +134,19 @@ def _kind_of_json(path: Path, size: int) -> str:
         if begins and (b"[" in begins[0] or path.suffix.lower() != ".json"):
             return "json"
         return "lists" if begins and size <= MAX_OBJECT and _LISTS.search(head) else ""
+    return ""
+
+
+@lru_cache(4096)
+def _kind_of_text(path: Path, mtime_ns: int) -> str:
+    """Return the kind of a text whose lines, after those of comment, have the same separators; empty for any other.
+
+    It is told once for each state of the file.
+    """
+    with suppress(OSError), path.open("rb") as opened:
+        whole = [line for line in opened.read(_HEAD).splitlines()[:-1] if line.strip()]
+        lines = [line for line in whole if not line.lstrip().startswith(_COMMENT)][:_LINES]
+        counted = [{line.count(one) for line in lines} for one in _SEPARATORS]
+        parted = any(len(counts) == 1 and counts != {0} for counts in counted)
+        return "csv" if parted and len(lines) >= _FEWEST_LINES else ""
     return ""

@@ -68,10 +68,6 @@ _COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
 """The name of a race: its distance."""
 
 
-_FEW_COLUMNS = 6
-"""Columns of a table up to which all of a row are shown."""
-
-
 class Groups:
     """The groups and superlatives of one question."""
 
@@ -311,10 +307,6 @@ class Groups:
             when = self.q.time_column()
             if not (entity and self.q.unique(entity)) and when and when.name not in shown:
                 shown += [when.name] if one_each or (not entity and not (label and self.q.unique(label.name))) else []
-            if limit == 1:  # of one row, there is room for what else it has
-                every = [column.name for column in self.q.table.columns if column.kind != "other"]
-                beside = [*([label.name] if label else []), *every[: _FEW_COLUMNS if len(every) <= _FEW_COLUMNS else 1]]
-                shown += [name for name in beside if name not in shown]
             order = self.order(figure)
             rows = replace(
                 base, shape="rows", measure=figure, columns=tuple(dict.fromkeys(filter(None, shown))), order=order,

@@ -82,8 +82,8 @@ _SHORT_STEM = 3
 BLANK = "\x00"
 """Stands for the letters of a file's name in a question."""
 
-_TRANSLATED, _PART_OF_SENSE = 0.9, 0.6
-"""How likely a word is a name in the other language, and one of the words that a short form stands for."""
+_TRANSLATED, _HEAD_OF_SENSE, _PART_OF_SENSE = 0.9, 0.75, 0.6
+"""How likely a word is a name in the other language, and the last or another one of several words that it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -538,8 +538,10 @@ def _said_in(form: str, sense: str) -> float:
     """Return how likely a word stands for what is called so, or a part of that."""
     if form in (sense, sense.replace(" ", "")) or lemma(form) == lemma(sense):
         return _TRANSLATED
-    parts = sense.split()
-    return _PART_OF_SENSE if len(form) > 2 and lemma(form) in map(lemma, parts) and len(parts) < 4 else 0.0
+    *before, head = map(lemma, sense.split())
+    if len(form) < 3 or len(before) > 2:
+        return 0.0
+    return _HEAD_OF_SENSE if lemma(form) == head else _PART_OF_SENSE if lemma(form) in before else 0.0
 
 
 @lru_cache(65536)

@@ -27,7 +27,7 @@ def test_invoices_are_summed_up_and_compared(tmp_path: Path) -> None:
     assert about(question, tmp_path) is About.TABLE
     assert answer.result is not None and answer.result.rows == ((2080.5, 3),)
     answer = ask("Which invoice has the highest net amount?", (file,))
-    assert answer.result is not None and answer.result.rows[0] == ("inv-1.txt", 1100.5)
+    assert answer.result is not None and answer.result.rows[0][:2] == ("inv-1.txt", 1100.5)
 
 
 def test_an_amount_may_have_a_remark_in_brackets(tmp_path: Path) -> None:
