@@ -1,4 +1,8 @@
-"""What words of Korean are called in English, and the other way round."""
+"""What words of Korean are called in English, and the other way round.
+
+A line of `glossary.tsv` has a Korean word and what it is called, the commonest first. A verb stands there in the forms
+that are left of it without endings, and has the Korean nouns of what it is about as well: 죽었 has death and 사망.
+"""
 
 from __future__ import annotations
 

@@ -308,4 +308,4 @@ def test_a_word_is_looked_for_in_the_other_language_too() -> None:
     (theft,) = [term for term in parse_question("도난 신고 기한은?") if term.surface == "도난"]
     assert "theft" in {form.phrase for form in theft.forms}
     (reported,) = [term for term in parse_question("when must theft be reported?") if term.surface == "theft"]
-    assert {"도난"} <= set(alike("theft")) and len(reported.forms) > 1
+    assert "도난" in alike("theft") and "도난" in alike("thefts") and len(reported.forms) > 1

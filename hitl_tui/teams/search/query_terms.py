@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.glossary import translations
-from hitl_tui.tables.words import is_question_word
+from hitl_tui.tables.words import is_question_word, lemma
 from hitl_tui.teams.search.tokens import (
     Kind,
     Unit,
@@ -112,7 +112,7 @@ def _groups() -> Mapping[str, tuple[str, ...]]:
 def alike(word: str) -> tuple[str, ...]:
     """Return words that stand for a word: of law, offices and computing by a list, and in the other language."""
     folded = word.casefold()
-    called = [one for one in translations(folded) if one.isascii() != word.isascii()]
+    called = [one for one in translations(folded) or translations(lemma(folded)) if one.isascii() != word.isascii()]
     return tuple(dict.fromkeys((*_groups().get(stem(folded), ()), *called[:_TRANSLATIONS])))
 
 
