@@ -37,7 +37,7 @@ class Alone:
         self.shell = shell
         self.alive = shell.workspace / "alive"
         os.mkfifo(self.alive)
-        script = f"setsid sh -c 'exec 9> {self.alive}; sleep 600' & sleep 600"
+        script = f"setsid sh -c 'exec 9> {self.alive}; exec sleep 600' & exec sleep 600"
         run = json.dumps(["sh", "-c", script])
         shell.declare(f'[teams.command_team.commands.long]\nrun = {run}\nrisk = "low"\n')
         shell.run("run", "What is the cap?")
