@@ -400,7 +400,7 @@ def _with_whole_row(one: Mapped) -> Mapped:
     if query.shape != "rows" or not query.order or query.limit != 1:
         return one
     label, every = label_of(table), [column.name for column in table.columns if column.kind != "other"]
-    beside = [*([label.name] if label else []), *every[: _FEW_COLUMNS if len(every) <= _FEW_COLUMNS else 1]]
+    beside = [*([label.name] if label else []), *(every if len(every) <= _FEW_COLUMNS else every[:1])]
     return replace(one, query=replace(query, columns=tuple(dict.fromkeys((*query.columns, *beside)))))
 
 

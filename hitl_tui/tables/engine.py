@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.messages import Message
-from hitl_tui.tables.files import TableFile
+from hitl_tui.tables.files import TableFile, is_comment
 from hitl_tui.tables.forms import form_rows
 
 if TYPE_CHECKING:
@@ -376,7 +376,7 @@ def _read_csv(file: TableFile) -> str:
         head = opened.read(65536)
     skip = 0
     lines = head.splitlines()
-    while skip < len(lines) and lines[skip].lstrip().startswith((b"#", b"%")):
+    while skip < len(lines) and is_comment(file.absolute, lines[skip]):
         skip += 1
     separator = ", delim='\t', quote=''" if lines[skip : skip + 1] and lines[skip].count(b"\t") > 1 else ""
     options = (
@@ -399,7 +399,7 @@ def _text_rows(file: TableFile) -> Iterator[list[str]]:
             break
         except UnicodeDecodeError:
             continue
-    lines = dropwhile(lambda line: line.startswith(("#", "%")), io.StringIO(decoded, newline=""))
+    lines = dropwhile(lambda line: is_comment(file.absolute, line.encode()), io.StringIO(decoded, newline=""))
     header = next(lines, "")
     separator = max(",\t;|", key=header.count)
     yield from csv.reader(chain([header], lines), delimiter=separator, skipinitialspace=True)

@@ -23,7 +23,7 @@ SUFFIXES = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
 }  # fmt: skip
 _TEXTS = frozenset((".txt", ".dat"))
-_COMMENT, _SEPARATORS = (b"#", b"%"), (b"\t", b"|")
+_SEPARATORS = (b"\t", b"|")
 _FEWEST_LINES, _LINES, _HEAD = 5, 20, 8192
 """Lines by which a text is known to be a table, all with as many separators, and bytes that are looked at."""
 _RECORDS, _LISTS = re.compile(rb"\s*(?:\[\s*)?\{\s*\""), re.compile(rb"\"\s*:\s*\[\s*\{\s*\"")
@@ -137,6 +137,13 @@ def _kind_of_json(path: Path, size: int) -> str:
     return ""
 
 
+def is_comment(path: Path, line: bytes) -> bool:
+    """Whether a line before a header is a comment: in a text one with a % as well, unless it has columns of its own."""
+    bare = line.lstrip()
+    marked = bare.startswith(b"%") and not any(one in line for one in _SEPARATORS)
+    return bare.startswith(b"#") or (marked and path.suffix.lower() in _TEXTS)
+
+
 @lru_cache(4096)
 def _kind_of_text(path: Path, mtime_ns: int) -> str:
     """Return the kind of a text whose lines, after those of comment, have the same separators; empty for any other.
@@ -145,7 +152,7 @@ def _kind_of_text(path: Path, mtime_ns: int) -> str:
     """
     with suppress(OSError), path.open("rb") as opened:
         whole = [line for line in opened.read(_HEAD).splitlines()[:-1] if line.strip()]
-        lines = [line for line in whole if not line.lstrip().startswith(_COMMENT)][:_LINES]
+        lines = [line for line in whole if not is_comment(path, line)][:_LINES]
         counted = [{line.count(one) for line in lines} for one in _SEPARATORS]
         parted = any(len(counts) == 1 and counts != {0} for counts in counted)
         return "csv" if parted and len(lines) >= _FEWEST_LINES else ""

@@ -46,3 +46,14 @@ def test_a_text_that_has_changed_is_looked_at_anew(tmp_path: Path) -> None:
     assert table_files(tmp_path) == ()
     (tmp_path / "log.txt").write_text("\n".join(RAIN) + "\n")
     assert [file.path for file in table_files(tmp_path)] == ["log.txt"]
+
+
+@pytest.mark.parametrize(("name", "between"), [("cover.csv", ","), ("cover.txt", "\t")])
+def test_a_header_that_begins_with_a_sign_of_per_cent_is_none_of_the_comments(
+    tmp_path: Path, name: str, between: str
+) -> None:
+    rows = "\n".join(f"{n},{n + 10}" for n in range(1, 7)).replace(",", between)
+    (tmp_path / name).write_text(f"%cover{between}depth\n{rows}\n")
+    answer = asked(tmp_path, f"what is the average depth in {name}?")
+    assert answer.result is not None, answer
+    assert answer.result.rows[0] == (13.5, 6)
