@@ -191,6 +191,7 @@ class AgentFacts:
         parameters: what `name=value` may name, and what each is, for a person who writes it.
         schema: the JSON Schema of the arguments that are filled in from what a person says; empty for a team that
             takes the words themselves.
+        call_argument: the argument that holds those; empty where they stand by themselves.
         input_schema: the JSON Schema of all of its arguments, as they are approved.
         retries_of: exact arguments → how often they are tried again; None for the team's own number.
         optional_for: exact arguments → a failure skips the step; None for the team's own.
@@ -215,6 +216,7 @@ class AgentFacts:
     concern: Callable[[str], Concern] = lambda question: Concern.NONE
     parameters: Callable[[], Mapping[str, str]] = dict
     schema: Callable[[], JsonSchema] = dict
+    call_argument: str = ""
     input_schema: Callable[[], JsonSchema] = dict
     retries_of: Callable[[JsonObject], int] | None = None
     optional_for: Callable[[JsonObject], bool] | None = None

@@ -417,6 +417,7 @@ class Team(ABC):
         takes_question: the session's question is its task where a person gives it no other.
         keeps_input: its graph stores its input, so that no secret may be in it.
         binds_files: its arguments hold `programs`, the digests of what they may execute.
+        call_argument: the argument that holds what `call_schema` describes; empty where they all do together.
         graph: the graph of somebody else that it runs as it is; None for a team that builds one.
         commands: the declared commands that it runs, by name.
     """
@@ -433,6 +434,7 @@ class Team(ABC):
     takes_question: bool = True
     keeps_input: bool = False
     binds_files: bool = False
+    call_argument: str = ""
     graph: GraphSpec | None = None
     commands: Mapping[str, CommandDeclaration] = MappingProxyType({})
 
@@ -449,7 +451,8 @@ class Team(ABC):
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
         """Return the exact arguments for a task given in words and named parameters.
 
-        Pure given the team's declaration: it touches no file. What it returns is what is shown, approved and run.
+        What it returns is what is shown, approved and run, with the digests of the files that belong to it. It changes
+        nothing, and takes what it returned before.
 
         Raises:
             BadInput: the text or a parameter can't be used; the message says what was expected.

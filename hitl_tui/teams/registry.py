@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -59,12 +59,7 @@ class TeamRegistry:
         Raises:
             BadInput: two teams have one name.
         """
-        graphs = {name: graph for name, graph in config.graphs.items() if graph.name not in withheld}
-        tools = {name: tool for name, tool in config.tools.items() if name not in withheld}
-        agents = {name: agent for name, agent in config.agents.items() if name not in withheld}
-        obeyed = replace(config, graphs=graphs, tools=tools, agents=agents)
-        around = Surroundings.of(config)
-        sources = TeamSources(obeyed, workspace, bindings or Bindings(), around, cache)
+        sources = TeamSources(config, workspace, bindings or Bindings(), Surroundings.of(config), cache)
         installed = installed_teams(sources, {*withheld, *(team.name for team in extra)})
         kept = (team for team in installed if team.name not in withheld)
         teams = _by_name((*kept, *extra, *withheld.values()))
@@ -119,6 +114,7 @@ class TeamRegistry:
                 concern=team.concern,
                 parameters=team.parameters,
                 schema=team.call_schema,
+                call_argument=team.call_argument,
                 input_schema=partial(getattr, team, "input_schema"),
                 retries_of=team.retries_of,
                 optional_for=team.optional_for,

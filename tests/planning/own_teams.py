@@ -41,6 +41,7 @@ def own(
         reads_results=reads,
         takes_question=False,
         schema=lambda: schema,
+        call_argument="input",
     )
 
 

@@ -10,10 +10,15 @@ import pytest
 from own_teams import TEAMS
 from planning_support import agents
 
+from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts, team_facts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.teams.contract import TeamContext
+from hitl_tui.teams.function_team import FunctionTeam
+from hitl_tui.teams.registry import TeamRegistry
 
 AGENT = PlanningAgent({**agents(), **TEAMS}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
 
@@ -86,6 +91,44 @@ def test_a_team_is_chosen_and_its_arguments_filled_from_the_query(query: str, te
     [todo] = planned(query)
     assert (todo.agent_name, todo.arguments["input"]) == (team, given)
     assert "lacks" not in todo.metadata
+
+
+async def _nothing(context: TeamContext) -> str:
+    return ""
+
+
+def of_program(risk: Risk, properties: dict[str, Any], required: list[str], text_argument: str = "") -> PlanningAgent:
+    """Return planning with a team of the embedding program, whose arguments stand by themselves."""
+    schema = {"type": "object", "properties": properties, "required": required}
+    team = FunctionTeam(
+        "checksum_team", "Checksum of a file or a sum", risk, _nothing, schema, text_argument=text_argument
+    )
+    facts = TeamRegistry.from_config(WorkspaceConfig(), [team]).agents()
+    return PlanningAgent(facts, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("properties", "required", "words", "query", "given"),
+    [
+        ({"path": {"type": "string", "format": "path"}}, ["path"], "", "checksum of a.txt", {"path": "a.txt"}),
+        ({"path": {"type": "string", "format": "path"}}, ["path"], "", "use the checksum team", {}),
+        ({"amount": {"type": "number", "default": 1}}, [], "", "checksum 50000 with checksum_team", {"amount": 50000}),
+        (
+            {"what": {"type": "string"}, "times": {"type": "integer", "default": 1}},
+            ["what"],
+            "what",
+            "let checksum_team work on a.txt",
+            {"what": "a.txt", "times": 1},
+        ),
+    ],
+)
+def test_a_team_whose_arguments_stand_by_themselves_is_given_them(
+    properties: Any, required: list[str], words: str, query: str, given: Any
+) -> None:
+    agent = of_program(Risk.HIGH, properties, required, words)
+    [todo] = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(query)).plan)
+    assert (todo.agent_name, todo.arguments) == ("checksum_team", given)
+    assert todo.metadata.get("lacks", []) == [name for name in required if name not in given]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from typing import Any
 
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.core.interrupts.schema_fields import choices, fields_schema, resolved
-from hitl_tui.core.json_types import Json, JsonSchema
+from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.plan import AgentFacts
 
 COMMANDS = "command_team"
@@ -50,8 +50,8 @@ class CommandFacts:
         titles: what its steps are called, by language.
         runs: the programs that it runs, as a person would name them.
         agent: who takes its steps: the team itself, or the team that runs commands.
+        argument: the argument of a step that holds what it is called with; empty where all arguments do together.
         reads_results: it looks at what earlier steps found.
-        words: it takes the words themselves.
     """
 
     name: str
@@ -60,13 +60,23 @@ class CommandFacts:
     titles: Mapping[str, str] = field(default_factory=dict)
     runs: tuple[str, ...] = ()
     agent: str = COMMANDS
+    argument: str = "parameters"
     reads_results: bool = False
-    words: bool = False
 
     @property
     def own(self) -> bool:
         """Whether it is a team of its own."""
         return self.agent != COMMANDS
+
+    def inputs(self, given: JsonObject) -> dict[str, Json]:
+        """Return the input of a step that calls it with exactly these values."""
+        held: dict[str, Json] = {self.argument: dict(given)} if self.argument else dict(given)
+        return held if self.own else {"command": self.name, **held}
+
+    def given(self, arguments: JsonObject) -> JsonObject | None:
+        """Return the values that a step calls it with, from the step's arguments; None where they aren't there."""
+        found = arguments.get(self.argument) if self.argument else arguments
+        return found if isinstance(found, Mapping) else None
 
 
 def command_facts(declarations: Mapping[str, CommandDeclaration]) -> dict[str, CommandFacts]:
@@ -100,8 +110,8 @@ def _facts_of(agent: AgentFacts, schema: JsonSchema) -> CommandFacts:
             name: _parameter(part, schema, name in fields["required"]) for name, part in fields["properties"].items()
         },
         agent=agent.name,
+        argument=agent.call_argument,
         reads_results=agent.reads_results,
-        words=not schema,
     )
 
 

@@ -6,7 +6,7 @@ Such a question is put together with the last one: what is said now stands for w
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice, pairwise
 from typing import Final
@@ -85,8 +85,8 @@ def continued(draft: Draft, text: str, *, alone: bool = False, users: Sequence[s
     first = [*dict.fromkeys((*(once if once[1:] else ()), last.id))] if last.status is Status.COMPLETED and near else []
     notes = list[str]()
     if goes_on and facts is not None:
-        given = (changed_inputs(said, last, scene) or {}).get("input" if facts.own else "parameters")
-        if not isinstance(given, Mapping):
+        given = facts.given(changed_inputs(said, last, scene) or {})
+        if not given:
             return ""
         draft.add(run_step(Call(facts, given, said), scene.language), first, users=users)
     else:
@@ -140,11 +140,8 @@ def changed_inputs(said: str, todo: SupervisorTodo, scene: Scene) -> JsonObject 
         whole, replaced = merged(before, " ".join(words), anew=False)
         return with_question(todo.arguments, path, whole) if before and replaced else None
     call, *_ = fill(said, facts)
-    given = todo.arguments.get("input" if facts.own else "parameters")
-    if not call.parameters or not isinstance(given, Mapping):
-        return None
-    whole_input = {**given, **call.parameters}
-    return {"input": whole_input} if facts.own else {"command": facts.name, "parameters": whole_input}
+    given = facts.given(todo.arguments)
+    return facts.inputs({**given, **call.parameters}) if call.parameters and given is not None else None
 
 
 # A broader search (D14) ---------------------------------------------------------------------------------------------

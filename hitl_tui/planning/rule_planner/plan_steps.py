@@ -302,11 +302,10 @@ def run_step(call: Call, language: str) -> ExecutionStep:
     facts = call.facts
     if facts.own:
         titled = facts.titles.get(language) or title_of(call.words or facts.name)
-        inputs: JsonObject = {} if facts.words else {"input": dict(call.parameters)}
-        return ExecutionStep(facts.name, call.words or facts.name, titled, input_mapping=inputs, unplaced=call.unplaced)
-    inputs = {"command": call.command, "parameters": dict(call.parameters)}
+        inputs, words = facts.inputs(call.parameters), call.words or facts.name
+        return ExecutionStep(facts.name, words, titled, input_mapping=inputs, unplaced=call.unplaced)
     said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
-    step = _step(Need.RUN, said, language, "", inputs)
+    step = _step(Need.RUN, said, language, "", facts.inputs(call.parameters))
     return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced)
 
 

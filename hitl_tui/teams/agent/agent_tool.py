@@ -52,10 +52,8 @@ class AgentTool:
 
     def exact(self, bound: JsonObject, arguments: JsonObject) -> JsonObject:
         """Return the arguments of a bound call as a person may change them, with what was filled in."""
-        for key in ("parameters", "input"):
-            if isinstance(found := bound.get(key), Mapping):
-                return found
-        return arguments
+        found = bound.get("parameters" if self.command else self.team.call_argument)
+        return found if isinstance(found, Mapping) else arguments
 
     @property
     def risk(self) -> Risk:

@@ -94,6 +94,7 @@ class ToolTeam(Team):
 
     binds_files = True
     takes_question = False
+    call_argument = "input"
 
     def __init__(
         self,
