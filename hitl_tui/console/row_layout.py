@@ -102,9 +102,15 @@ def _named(label: str, width: int) -> list[Content]:
 
 
 def _broken(line: Content, width: int, exact: bool) -> list[Content]:
+    """Return a line in parts of a width; one that is indented goes on as far from the edge as it begins."""
     if line.cell_length <= width:
         return [line]
-    return _folded(line, width) if exact else line.wrap(width, overflow="fold")
+    if exact:
+        return _folded(line, width)
+    indent = len(line) - len(line.plain.lstrip(" "))
+    if not 0 < indent <= width // 2:
+        return line.wrap(width, overflow="fold")
+    return [line[:indent] + part for part in line[indent:].wrap(width - indent, overflow="fold")]
 
 
 def _folded(line: Content, width: int) -> list[Content]:
