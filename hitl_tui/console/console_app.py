@@ -111,11 +111,14 @@ class ConsoleApp(PaintedApp):
         self.say_problems()
 
     def say_problems(self) -> None:
-        """Say what was left out at the start."""
-        if self.problems:
-            more, key = len(self.problems) - 1, self.keymap.shown("console.help")
-            rest = _(" ({n} more: {key})").format(n=more, key=key) if more else ""
-            self.say(safe_text(self.problems[0], multiline=False) + rest, error=True)
+        """Say what was left out at the start, until it was seen, on the screen that is there or lies under a dialog."""
+        if not self.problems:
+            return
+        more, key = len(self.problems) - 1, self.keymap.shown("console.help")
+        rest = _(" ({n} more: {key})").format(n=more, key=key) if more else ""
+        screen = next((s for s in reversed(self.screen_stack) if not s.is_modal), None)
+        for line in screen.query(MessageLine) if screen is not None and screen.is_mounted else ():
+            line.keep(safe_text(self.problems[0], multiline=False) + rest)
 
     # Themes ----------------------------------------------------------------------------------------------------
 

@@ -221,6 +221,23 @@ async def test_problems_are_said_at_the_start_and_listed_in_the_help(tmp_path: P
         assert "questio.1" in text and "nokey" in text
 
 
+async def test_a_problem_of_the_start_outlasts_what_a_session_says_until_a_key_is_pressed(tmp_path: Path) -> None:
+    (tmp_path / "keys.toml").write_text('"question.2" = "enter"\n', encoding="utf-8")
+    async with console(tmp_path, EXAMPLE, query="What is the cap on rent increases?", mode="risk") as c:
+        await c.until(lambda: "Answer ready" in c.message, "the answer")
+        c.clock.rest(10)
+        await c.until(lambda: "question.2" in c.message, "the problem, once that is gone")
+        c.clock.rest(10)
+        c.session.say("Something else.")
+        await c.press("a")
+        assert "question.2" in c.message, "the key saw something else"
+        c.clock.rest(10)
+        await c.press("backspace")
+        c.clock.rest(10)
+        await c.press("a")
+        assert not c.message
+
+
 def test_the_help_follows_the_map(tmp_path: Path) -> None:
     text = "\n".join(f"{r.label}{r.text.plain}" for r in help_rows(keymap(tmp_path, '"plan.undo" = "z"')))
     assert re.search(r"^  z +Undo its approval", text, re.MULTILINE)

@@ -114,7 +114,7 @@ class MessageLine(Widget):
 
     A message goes with the next key, after five seconds, or with the next question once there was time to read it; one
     that says that nothing was done stays until that key, and goes with that question at once. What goes on being so
-    comes back then.
+    comes back then, and what has to be seen once stays until a key is pressed while it is there.
     It is as high as a message needs, up to three rows where the terminal has them.
     """
 
@@ -126,6 +126,7 @@ class MessageLine(Widget):
         self._hint = ""
         self._standing = ""
         self._wrong = False
+        self._unseen = ""
         self._until = 0.0
         self._least = 0.0
         self._rows = 1
@@ -135,12 +136,12 @@ class MessageLine(Widget):
     @property
     def text(self) -> str:
         """What it says; empty when it says nothing."""
-        return self._text or self._standing
+        return self._text or self._standing or self._unseen
 
     @property
     def error(self) -> bool:
         """What it says is an error."""
-        return self._error if self._text else self._wrong
+        return self._error if self._text else self._wrong if self._standing else bool(self._unseen)
 
     def say(
         self, text: str, *, error: bool = False, passing: bool = False, then: Callable[[], None] | None = None
@@ -177,8 +178,16 @@ class MessageLine(Widget):
             self._standing, self._wrong = text, wrong
             self.refresh(layout=True)
 
+    def keep(self, error: str) -> None:
+        """Say an error whenever there is nothing else to say, until a key is pressed while it is there."""
+        self._unseen = error
+        self.refresh(layout=True)
+
     def pass_by(self) -> None:
         """A key was pressed: what was said of the moment before was seen."""
+        if self._unseen and not (self._text or self._standing or self._hint):
+            self._unseen = ""
+            self.refresh(layout=True)
         if self._text or self._rows > 1:
             self.say("")
 
