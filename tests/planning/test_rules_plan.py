@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from planning_support import COMMANDS, agents
@@ -187,8 +188,16 @@ async def test_names_are_short_titles_in_the_query_s_language() -> None:
     assert korean.name == "자료 검색"
     assert english.name == "Search the documents"
     for step in (korean, english):
-        assert step.task and step.purpose and step.expected_output and step.timeout > 0
+        assert step.task and step.purpose and step.expected_output
         assert str(step.input_mapping["query"]) not in step.task, "the words stand in the input, once"
+
+
+async def test_a_planned_step_may_take_as_long_as_its_team_says() -> None:
+    own = {"search_team": 7.0, "analysis_team": 0.0, "document_team": 4000.0}
+    known = {name: replace(facts, timeout=own.get(name, 90.0)) for name, facts in agents().items()}
+    planner = PlanningAgent(known)
+    plan = (await planner.create_execution_plan(f"{S1_EN} Write a report.")).plan
+    assert {todo.agent_name: todo.timeout for todo in planner.convert_with_strategy(plan)} == own
 
 
 async def test_questions_are_searched_for_at_the_same_time() -> None:

@@ -279,7 +279,6 @@ def _step(need: Need, query: str, language: str, title: str, inputs: JsonObject)
         agent=rule.agent,
         name=f"{rule.name[language]}: {title}" if title else rule.name[language],
         task=rule.task[language].replace("{query}", cut(query, _TASK)),
-        timeout=rule.timeout,
         input_mapping=dict(inputs),
         purpose=rule.purpose[language],
         expected_output=rule.expected_output[language],

@@ -159,14 +159,12 @@ class StepRule(_Table):
     """How a need becomes a step.
 
     Args:
-        timeout: seconds; 0 takes the team's own.
         seconds: estimated time.
         name, task, purpose, expected_output: by language; `{query}` in a task stands for the query where its input
             doesn't hold it.
     """
 
     agent: str
-    timeout: float
     seconds: float
     name: Mapping[str, str]
     task: Mapping[str, str]
