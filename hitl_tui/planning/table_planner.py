@@ -11,6 +11,7 @@ from hitl_tui.core.json_types import JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
+from hitl_tui.core.step_heads import headed
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
@@ -23,8 +24,8 @@ BOTH, LIMIT = "both", "limit"
 TABLES = "tables"
 """The type of an analysis that asks a table."""
 _TASK = {
-    "en": ("Ask the table", "Ask the tables of the workspace: {}", "Answers from the rows of a table, with the query."),
-    "ko": ("표 조회", "작업 폴더의 표에 묻습니다: {}", "표의 행에서 답을 구하고 질의를 함께 보입니다."),
+    "en": ("Ask the tables of the workspace: {}", "Answers from the rows of a table, with the query."),
+    "ko": ("작업 폴더의 표에 묻습니다: {}", "표의 행에서 답을 구하고 질의를 함께 보입니다."),
 }
 _SHOWN = 300
 
@@ -182,10 +183,10 @@ def _language(text: str) -> str:
 
 
 def _table_step(query: str, language: str) -> ExecutionStep:
-    name, task, purpose = _TASK.get(language, _TASK["en"])
+    task, purpose = _TASK[language]
     return ExecutionStep(
         agent=ANALYSIS,
-        name=f"{name}: {titled(query)}",
+        name=headed("table", language, titled(query)),
         task=task.format(" ".join(query.split())[:_SHOWN]),
         input_mapping={"query": query.strip(), "analysis_type": TABLES},
         purpose=purpose,

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import shlex
-import tomllib
 from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,8 @@ from people import write_approvers
 from hitl_tui.console.answer_actions import Answer, spots
 from hitl_tui.console.help_rows import palette
 from hitl_tui.console.widgets.bars import HeaderBar, MessageLine
-from hitl_tui.console.widgets.plan_list import HEADS, needs_words, title_words
+from hitl_tui.console.widgets.plan_list import needs_words, title_words
+from hitl_tui.core.step_heads import STEP_HEADS
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.policy.operator_identity import Operator
 from hitl_tui.terminal import ascii_signs
@@ -84,12 +83,12 @@ def test_a_plan_says_once_what_a_team_does_and_which_steps_one_needs() -> None:
     ]
 
 
-@pytest.mark.parametrize("language", ["en", "ko"])
-def test_what_titles_begin_with_is_what_the_rules_call_the_steps(language: str) -> None:
-    rules = (resources.files("hitl_tui.planning.rule_planner") / "rules.toml").read_text("utf-8")
-    steps = tomllib.loads(rules)["steps"].values()
-    named = {(s["agent"].removesuffix("_team"), s["name"][language]) for s in steps}
-    assert named == {(team, heads[language == "ko"]) for team, heads in HEADS.items()}
+@pytest.mark.parametrize("title", [(h.team, t) for h in STEP_HEADS.values() for t in h.titles.values()], ids=str)
+def test_beside_its_team_a_title_goes_without_what_those_of_the_team_begin_with(title: tuple[str, str]) -> None:
+    team, head = title
+    row = PlanRow("todo_003", "·", "waits", "", "003", team.removesuffix("_team"), f"{head}: key", "", "", "")
+    assert title_words(row, beside_team=True) == "key"
+    assert title_words(replace(row, team="mail"), beside_team=True) == row.title
 
 
 def test_a_fork_says_first_of_what_it_is_one() -> None:

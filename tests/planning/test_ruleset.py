@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from hitl_tui.core.step_heads import STEP_HEADS
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts, command_facts
 from hitl_tui.planning.rule_planner.rule_file import Need, rules
 
 
 def test_every_need_has_a_step_with_words_in_every_language() -> None:
-    assert set(rules().steps) == set(Need)
+    assert set(rules().steps) == set(Need) == STEP_HEADS.keys() - {"table"}
+    for head in STEP_HEADS.values():
+        assert set(head.titles) == {"ko", "en"} and all(head.titles.values())
     for need, step in rules().steps.items():
-        for texts in (step.name, step.task, step.purpose, step.expected_output):
+        assert step.agent == STEP_HEADS[need].team
+        for texts in (step.task, step.purpose, step.expected_output):
             assert set(texts) == {"ko", "en"} and all(texts.values())
         for task in step.task.values():  # the others have the query in their input
             assert ("{query}" in task) == (need in (Need.WRITE, Need.RUN))

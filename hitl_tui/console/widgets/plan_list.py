@@ -21,6 +21,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.themes import rich_colour
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import cell_width, one_line
+from hitl_tui.core.step_heads import without_head
 from hitl_tui.core.text_comparison import lowered
 from hitl_tui.terminal.textual_widgets import OneLineTable
 from hitl_tui.wording.status_words import PlanRow
@@ -38,13 +39,6 @@ _NARROWEST_TIME = 6
 # What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
 _DISPENSABLE = ("needs", "team", "attempts")
 _WIDEST_NUMBER = 8
-HEADS: Mapping[str, Sequence[str]] = {
-    "search": ("Search the documents", "자료 검색"),
-    "analysis": ("Analyse", "분석", "Ask the table", "표 조회"),
-    "document": ("Write the report", "보고서 작성"),
-    "command": ("Run", "명령 실행"),
-}
-"""What titles of planned steps begin with, by team: the same for all of its steps."""
 
 
 def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
@@ -92,8 +86,7 @@ def title_words(row: PlanRow, *, beside_team: bool) -> str:
         row: the TODO's line.
         beside_team: its team's column is shown.
     """
-    head, found, rest = row.title.partition(": ")
-    return rest if beside_team and found and head in HEADS.get(row.team, ()) else row.title
+    return without_head(row.title, f"{row.team}_team") if beside_team else row.title
 
 
 def needs_words(needs: str, width: int) -> str:

@@ -12,6 +12,7 @@ from hitl_tui.core.json_types import JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
+from hitl_tui.core.step_heads import headed
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.arguments import Call
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
@@ -277,7 +278,7 @@ def _step(need: Need, query: str, language: str, title: str, inputs: JsonObject)
     rule = rules().steps[need]
     return ExecutionStep(
         agent=rule.agent,
-        name=f"{rule.name[language]}: {title}" if title else rule.name[language],
+        name=headed(need, language, title),
         task=rule.task[language].replace("{query}", cut(query, _TASK)),
         input_mapping=dict(inputs),
         purpose=rule.purpose[language],

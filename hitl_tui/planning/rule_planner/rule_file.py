@@ -160,13 +160,12 @@ class StepRule(_Table):
 
     Args:
         seconds: estimated time.
-        name, task, purpose, expected_output: by language; `{query}` in a task stands for the query where its input
+        task, purpose, expected_output: by language; `{query}` in a task stands for the query where its input
             doesn't hold it.
     """
 
     agent: str
     seconds: float
-    name: Mapping[str, str]
     task: Mapping[str, str]
     purpose: Mapping[str, str]
     expected_output: Mapping[str, str]
