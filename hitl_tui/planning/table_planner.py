@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
 from hitl_tui.core.step_heads import headed
 from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.agent import PlannerAround
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
 from hitl_tui.planning.rule_planner.plan_steps import before_report
@@ -48,18 +49,7 @@ class TablePlanner(PlannerAround):
             return planned
         reported = any(step.agent == REPORT for step in planned.plan.steps)
         subject = _reported_subject(query) if reported else ""
-        questions: dict[str, list[ExecutionStep]] = {}
-        for one in asked:
-            questions.setdefault(str(one.input_mapping.get("query", "")), []).append(one)
-        from hitl_tui.tables.engine import in_thread  # it imports DuckDB
-
-        plan = planned.plan
-        for number, (text, steps) in enumerate(questions.items(), 1):
-            said = text if len(questions) > 1 or not subject else subject
-            about = await in_thread(self._about, said)
-            if about != "text":
-                table = replace(_table_step(said, planned.intent.language), id=f"table_{number}")
-                plan = _with_table(plan, steps, table, about)
+        plan = await self._with_tables(planned.plan, asked, planned.intent.language, subject)
         return replace(planned, plan=plan)
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
@@ -72,22 +62,17 @@ class TablePlanner(PlannerAround):
         steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]
         asks = len(steps) == len(proposed.changes) and {step.agent for step in steps} <= {SEARCH, ANALYSIS}
         if asks and not plan.remarks and _usable(plan.agents):
-            from hitl_tui.tables.engine import in_thread
-
-            about, further = await in_thread(self._further, text, plan.todos, steps)
-            if about == "table" or (about in (BOTH, LIMIT) and not refused):
-                beside = [step for step in steps if step.agent == SEARCH and about != "table"]
-                found = [step.id for step in beside if about == LIMIT]
-                further = replace(further, dependencies=(*further.dependencies, *found))
+            further = await self._further(text, plan.todos, steps, asks_anew=refused is None)
+            if further is not None:
                 said = [one.metadata.get("remarks", ()) for one in proposed.changes if isinstance(one, AddStep)]
-                return replace(proposed, changes=_remarked([*beside, further], said[0] if said else ()))
+                return replace(proposed, changes=_remarked(further, said[0] if said else ()))
         if refused:
             raise refused
         if {step.agent for step in steps} > {REPORT} and len(steps) == len(proposed.changes) and not plan.remarks:
             return await self._reported(proposed, steps, plan)
         if not asks or plan.remarks:
             return proposed
-        tables = {todo.id for todo in plan.todos if todo.arguments.get("analysis_type") == TABLES}
+        tables = {todo.id for todo in plan.todos if _is_of_table(todo)}
         if any(step.agent == ANALYSIS and tables & {*step.dependencies} for step in steps):
             # It would go on from a table that knows nothing of it: it is a question of its own.
             planned = await self.planner.plan(text, plan.agents)
@@ -105,29 +90,68 @@ class TablePlanner(PlannerAround):
     async def _reported(self, proposed: Proposed, steps: Sequence[ExecutionStep], plan: CurrentPlan) -> Proposed:
         """Return a question and the report on it with the table that the question is about, if it is."""
         asked = [step for step in steps if step.agent in (SEARCH, ANALYSIS)]
-        said = {str(step.input_mapping.get("query", "")) for step in asked}
-        if len(said) != 1 or not _usable(plan.agents):
+        if not _usable(plan.agents):
             return proposed
-        from hitl_tui.tables.engine import in_thread
-
-        [query] = said
-        about = await in_thread(self._about, query)
-        if about == "text":
-            return proposed
-        table = _table_step(query, _language(query))
-        whole = _with_table(ExecutionPlan(tuple(steps)), asked, table, about)
+        whole = await self._with_tables(ExecutionPlan(tuple(steps)), asked)
         remarks = [
             text for one in proposed.changes if isinstance(one, AddStep) for text in one.metadata.get("remarks", ())
         ]
         return replace(proposed, changes=_remarked(whole.steps, remarks))
+
+    async def _with_tables(
+        self, plan: ExecutionPlan, asked: Sequence[ExecutionStep], language: str = "", subject: str = ""
+    ) -> ExecutionPlan:
+        """Return a plan that asks tables each question that is about one.
+
+        Args:
+            asked: the steps that search and analyse.
+            language: what titles are in; that of each question, unless given.
+            subject: what the only question asks, without what it calls for besides.
+        """
+        from hitl_tui.tables.engine import in_thread  # it imports DuckDB
+
+        questions = _questions(asked)
+        for number, (text, steps) in enumerate(questions.items(), 1):
+            said = text if len(questions) > 1 or not subject else subject
+            about = await in_thread(self._about, said)
+            if about != "text":
+                plan = _with_table(plan, steps, _table_step(said, language or language_of(said), number), about)
+        return plan
+
+    async def _further(
+        self, text: str, todos: Sequence[SupervisorTodo], steps: Sequence[ExecutionStep], *, asks_anew: bool
+    ) -> list[ExecutionStep] | None:
+        """Return the steps of further questions, of which each is asked of a table that it is about; None without any.
+
+        Args:
+            text: what is asked, in one question or several.
+            steps: what is planned for it without tables.
+            asks_anew: steps are planned for it without tables, so that documents can be searched beside one.
+        """
+        from hitl_tui.tables.engine import in_thread
+
+        found, tabled = list[ExecutionStep](), False
+        questions = _questions(steps)
+        tables = {todo.id for todo in todos if _is_of_table(todo)}
+        for number, (said, own) in enumerate(questions.items() if len(questions) > 1 else [(text, [*steps])], 1):
+            about, table = await in_thread(self._asked_of_table, said, todos, own, number)
+            if about == "text" or (about != "table" and not asks_anew):
+                # The results of a table say nothing to a question that isn't about it.
+                found += [replace(one, dependencies=_but(one.dependencies, tables)) for one in own]
+                continue
+            beside = [one for one in own if one.agent == SEARCH and about != "table"]
+            limits = [one.id for one in beside if about == LIMIT]
+            found += [*beside, replace(table, dependencies=(*table.dependencies, *limits))]
+            tabled = True
+        return found if tabled else None
 
     def _about(self, query: str) -> str:
         from hitl_tui.tables.ask import about
 
         return about(query, self.workspace)
 
-    def _further(
-        self, text: str, todos: Sequence[SupervisorTodo], steps: Sequence[ExecutionStep]
+    def _asked_of_table(
+        self, text: str, todos: Sequence[SupervisorTodo], steps: Sequence[ExecutionStep], number: int
     ) -> tuple[str, ExecutionStep]:
         """Return what a further question is about, and its step: on the last question to a table, or on its own.
 
@@ -135,19 +159,36 @@ class TablePlanner(PlannerAround):
             text: the question.
             todos: the plan.
             steps: what is planned for it without tables; what goes on from another question says it whole there.
+            number: which question of several it is, from 1.
         """
         from hitl_tui.tables.ask import OF_THEM, about, continues
 
-        asked = [todo for todo in todos if todo.arguments.get("analysis_type") == TABLES]
+        asked = [todo for todo in todos if _is_of_table(todo)]
         said = [str(todo.arguments.get("query", "")) for todo in asked]
         # A question goes on from what was asked last; a report on that, or a broader search for it, asks nothing.
         last = max((todo for todo in todos if _asks(todo)), key=lambda todo: todo.rank, default=None)
         if last is not None and last not in asked and any(step.dependencies for step in steps):
             text = str(steps[0].input_mapping.get("query", text))
-        step = _table_step(text, _language(text))
+        step = _table_step(text, language_of(text), number)
         if last in asked and (OF_THEM.search(text) or continues(text, said, self.workspace)):
             return "table", replace(step, dependencies=(asked[-1].id,))
         return about(text, self.workspace), step
+
+
+def _questions(asked: Sequence[ExecutionStep]) -> dict[str, list[ExecutionStep]]:
+    """Return the steps that search and analyse, by the question that they are for, in order."""
+    found: dict[str, list[ExecutionStep]] = {}
+    for one in asked:
+        found.setdefault(str(one.input_mapping.get("query", "")), []).append(one)
+    return found
+
+
+def _is_of_table(todo: SupervisorTodo) -> bool:
+    return todo.arguments.get("analysis_type") == TABLES
+
+
+def _but(ids: Sequence[str], gone: Collection[str]) -> tuple[str, ...]:
+    return tuple(one for one in ids if one not in gone)
 
 
 def _reported_subject(query: str) -> str:
@@ -178,11 +219,7 @@ def _usable(agents: Mapping[str, AgentFacts]) -> bool:
     return ANALYSIS in agents and agents[ANALYSIS].enabled
 
 
-def _language(text: str) -> str:
-    return "ko" if any("가" <= letter <= "힣" for letter in text) else "en"
-
-
-def _table_step(query: str, language: str) -> ExecutionStep:
+def _table_step(query: str, language: str, number: int) -> ExecutionStep:
     task, purpose = _TASK[language]
     return ExecutionStep(
         agent=ANALYSIS,
@@ -190,7 +227,7 @@ def _table_step(query: str, language: str) -> ExecutionStep:
         task=task.format(" ".join(query.split())[:_SHOWN]),
         input_mapping={"query": query.strip(), "analysis_type": TABLES},
         purpose=purpose,
-        id="table_1",
+        id=f"table_{number}",
     )
 
 

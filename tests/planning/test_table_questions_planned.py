@@ -165,3 +165,46 @@ def test_what_a_named_table_does_not_have_is_looked_for_nowhere_else(
     assert [(todo.agent_name, todo.arguments.get("analysis_type")) for todo in todos] == [("analysis_team", "tables")]
     result = {"text": "", "found": False, "data": {"table": {"settled": settled}}}
     assert bool(asyncio.run(agent.follow_up(asked, todos[0], result, todos))) is proposes
+
+
+@pytest.mark.parametrize("first", ["When is the boiler serviced?", PAID])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Who paid the most in fund.csv, and when is the boiler serviced?",
+        "How much did Tom pay and how much did Ann pay?",
+        "How much did Tom pay? How much did Ann pay?",
+        "How much did Ann pay, and how much altogether?",
+    ],
+)
+def test_several_questions_are_parted_in_a_session_as_in_a_first_query(
+    agent: PlanningAgent, first: str, text: str
+) -> None:
+    begun = asyncio.run(agent.create_execution_plan(first)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(begun)]
+    new = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(text)).plan)
+    added = [dict(one["todo"]) for one in asyncio.run(agent.revise(text, first, todos)).changes]
+    wanted = [todo.arguments for todo in new if todo.agent_name != "document_team"]
+    assert [one["arguments"] for one in added if one["agent_name"] != "document_team"] == wanted
+
+
+def test_a_report_on_two_questions_asks_the_table_each(agent: PlanningAgent) -> None:
+    fact = "When is the boiler serviced?"
+    begun = asyncio.run(agent.create_execution_plan(fact)).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(begun)]
+    text = "How much did Tom pay and how much did Ann pay? Write a report."
+    added = [dict(one["todo"]) for one in asyncio.run(agent.revise(text, fact, todos)).changes]
+    asked = [one for one in added if one["arguments"].get("analysis_type") == "tables"]
+    assert [one["arguments"]["query"] for one in asked] == ["How much did Tom pay?", "how much did Ann pay?"]
+    assert {one["id"] for one in asked} <= {*added[-1]["dependencies"]}
+
+
+def test_the_step_of_a_table_is_called_in_the_language_of_its_question(agent: PlanningAgent) -> None:
+    begun = asyncio.run(agent.create_execution_plan("When is the boiler serviced?")).plan
+    todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(begun)]
+    for text, head in [
+        ("What is the total amount in fund.csv for 김밥?", "Ask the table: "),
+        ("Ann이 낸 amount 합계는?", "표 조회: "),
+    ]:
+        [step] = [dict(one["todo"]) for one in asyncio.run(agent.revise(text, PAID, todos)).changes]
+        assert step["name"].startswith(head)
