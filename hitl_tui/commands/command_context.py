@@ -86,8 +86,12 @@ def _asked(question: Question) -> str:
     return _ASKED.get(question.kind) or step_name(question.name)
 
 
-_AHEAD = (Verdict.APPROVE, Verdict.REJECT, Verdict.SKIP)
-"""What may be said of a step of less than high risk before its question was shown, when the step is named."""
+AHEAD: Mapping[str, frozenset[Risk]] = {
+    Verdict.APPROVE: frozenset({Risk.LOW}),
+    Verdict.REJECT: frozenset({Risk.LOW, Risk.MEDIUM}),
+    Verdict.SKIP: frozenset({Risk.LOW, Risk.MEDIUM}),
+}
+"""What may be said of a step before its question was shown, when the step is named, and of which risk it has to be."""
 
 _MOST = 10_000
 
@@ -275,7 +279,7 @@ class CommandContext:
             return True
         if self.terminal and any(question.id == asked.id for asked in self.snapshot.questions):
             return False  # it was asked while the line was typed: whoever typed it meant what stood there before
-        ahead = question.kind is Kind.TODO and question.risk is not Risk.HIGH and verdict in _AHEAD
+        ahead = question.kind is Kind.TODO and question.risk in AHEAD.get(verdict, ())
         return ahead and bool(self.names)
 
     def check_seen(self, questions: Sequence[Question]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from hitl_tui.commands.command_context import CommandContext
+from hitl_tui.commands.command_context import AHEAD, CommandContext
 from hitl_tui.commands.parser import CommandValues
 from hitl_tui.commands.plan_commands import number, set_status
 from hitl_tui.commands.question_lookup import REQUEST, is_request_id
@@ -20,7 +20,7 @@ from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name, typed_command
 from hitl_tui.core.plan_review import UNSAID
-from hitl_tui.core.policy import Risk, Ruling
+from hitl_tui.core.policy import Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
 from hitl_tui.core.supersession import Cause
@@ -89,7 +89,7 @@ def _current_question(context: CommandContext) -> Question:
 
 
 async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, what: str) -> Question:
-    """Return the open question of this kind about a TODO; an approval may be given before it is asked."""
+    """Return the open question of this kind about a TODO; some verdicts may be given before it is asked."""
     todo = found.todo
     if found.question is not None:
         return _of_kind(found.question, (kind,))
@@ -117,8 +117,10 @@ async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, 
         raise BadInput(
             Message("{} ({} risk) asks once its input is known, after {}.", step_name(todo.id), todo.risk, waits)
         )
-    if todo.risk is Risk.HIGH:
-        raise BadInput(Message("{} is high-risk and hasn't asked yet; decide when it asks.", step_name(todo.id)))
+    if todo.risk not in AHEAD.get(what, ()):
+        raise BadInput(
+            Message("{} is {}-risk and hasn't asked yet; decide when it asks.", step_name(todo.id), todo.risk)
+        )
     await context.session.writer.open(request)
     view = await context.session.writer.request(request.id)
     if view is None:

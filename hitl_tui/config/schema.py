@@ -46,6 +46,7 @@ from hitl_tui.config.pins import pattern_problem
 from hitl_tui.config.problems import Problem, described, nearest, quoted
 from hitl_tui.config.quick_reader import COMMAND_NAME, ENVIRONMENT_NAME
 from hitl_tui.config.review_settings import runtime_problem
+from hitl_tui.config.team_entry_points import packaged_teams
 from hitl_tui.config.workspace import (
     LONGEST_DURATION,
     TEAMS,
@@ -148,7 +149,7 @@ def _not_negative(value: float) -> float:
 
 def _team(value: str, info: ValidationInfo) -> str:
     known = (*TEAMS, *declared(info).teams)
-    if value not in known:
+    if value not in known and value not in (known := (*known, *packaged_teams())):
         hint = nearest(value, known)
         rest = Message("did you mean {}?", quoted(hint)) if hint else Message("known teams are {}", ", ".join(known))
         raise wrong(Problem((), Message("names no known team, but {}; {}", quoted(value), rest)))
@@ -393,24 +394,29 @@ class _CommandTeam(_Team):
     commands: dict[CommandName, _Command] = {}
 
 
+_PACKAGED = "packaged"
+"""Kind of a team that an installed package brings, and of which a file only says whether it is there."""
 _MADE_FROM: Mapping[str, tuple[str, ...]] = {
     "function": ("function",),
     "tool": ("tool",),
     "mcp": ("server", "tool"),
     "graph": ("graph",),
     "agent": ("prompt", "tools"),
+    _PACKAGED: (),
 }
 """What a team of each kind is made from."""
+_TOOLS = ("function", "tool", "mcp")
 _OTHERS: Mapping[str, tuple[str, ...]] = {
-    **dict.fromkeys(("function", "tool", "mcp"), ("retries", "idempotent")),
+    **dict.fromkeys(_TOOLS, ("retries", "idempotent")),
     "graph": ("config", "context", "state_types", "saver"),
     "agent": ("most_calls",),
+    _PACKAGED: (),
 }
 """What else has a meaning for some kinds only."""
 
 
 class _OwnTeam(_Team):
-    kind: Literal["function", "tool", "mcp", "graph", "agent"]
+    kind: Literal["function", "tool", "mcp", "graph", "agent", "packaged"]
     function: str = ""
     tool: str = ""
     server: Server = ()
@@ -434,6 +440,8 @@ class _OwnTeam(_Team):
     def _agrees(self, info: ValidationInfo) -> Self:
         takes = _MADE_FROM[self.kind]
         known = {key for keys in (*_MADE_FROM.values(), *_OTHERS.values()) for key in keys}
+        if self.kind == _PACKAGED:
+            known = type(self).model_fields.keys() - {"kind", "enabled"}
         problems = [
             Problem((key,), Message('has no meaning for a team of kind "{}"', self.kind))
             for key in sorted((known & self.model_fields_set).difference(takes, _OTHERS[self.kind]))
@@ -499,7 +507,7 @@ def _tool_problems(tools: Sequence[str], known: Declared) -> Iterator[Problem]:
     """Yield what is wrong with the tools of an agent."""
     usable = (*(team for team in TEAMS if team != "command_team"), *known.commands, *known.teams, PYTHON)
     for number, tool in enumerate(tools):
-        if tool not in usable:
+        if tool not in usable and tool not in (usable := (*usable, *packaged_teams())):
             hint = nearest(tool, usable)
             rest = Message("; did you mean {}?", quoted(hint)) if hint else ""
             yield Problem(
@@ -527,6 +535,9 @@ class _Teams(_Section):
     @classmethod
     def _known(cls, data: object) -> object:
         if isinstance(data, dict):
+            strange = [n for n, team in data.items() if n not in TEAMS and not _is_own_team(team)]
+            packaged = [n for n in packaged_teams() if n in strange and isinstance(data[n], dict)] if strange else []
+            data = {**data, **{name: {**data[name], "kind": _PACKAGED} for name in packaged}}
             problems = [
                 Problem((name,), "", unknown_among=TEAMS)
                 if not _is_own_team(team)
@@ -724,11 +735,7 @@ class _File(_Section):
             document=DocumentSettings(folder=self.teams.document_team.folder),
             commands={name: command.declaration(name, self.pins) for name, command in commands.items()},
             graphs={n: t.graph_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind == "graph"},
-            tools={
-                n: t.tool_declaration(n, self.pins)
-                for n, t in self.own_teams.items()
-                if t.kind not in ("graph", "agent")
-            },
+            tools={n: t.tool_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind in _TOOLS},
             agents={n: t.agent_declaration(n) for n, t in self.own_teams.items() if t.kind == "agent"},
             disabled=frozenset(team for team in (*TEAMS, *self.own_teams) if not getattr(self.teams, team).enabled),
             secret_names=tuple(dict.fromkeys(self.secrets.names)),

@@ -239,58 +239,6 @@ class Guide(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class PlanningState:
-    """What planning knows; ids and the current TODO are derived from the TODOs.
-
-    Args:
-        raw_query: the query as the person wrote it.
-        intent: what it wants.
-        available_agents: enabled agents.
-        available_teams: their teams.
-        todos: all TODOs in order.
-        execution_steps: the plan's steps.
-        strategy, parallel_groups, estimated_total_time: of the plan.
-        validation_errors: why a plan could not be used; empty when it could.
-    """
-
-    raw_query: str
-    intent: Intent
-    available_agents: tuple[str, ...] = ()
-    available_teams: tuple[str, ...] = ()
-    todos: tuple[SupervisorTodo, ...] = ()
-    execution_steps: tuple[Mapping[str, object], ...] = ()
-    strategy: Strategy = Strategy.PIPELINE
-    parallel_groups: tuple[tuple[str, ...], ...] = ()
-    validation_errors: tuple[str, ...] = ()
-    estimated_total_time: float = 0.0
-
-    @property
-    def completed_ids(self) -> list[str]:
-        """Ids of the TODOs that are completed, in order."""
-        return [t.id for t in self.todos if t.status is Status.COMPLETED]
-
-    @property
-    def failed_ids(self) -> list[str]:
-        """Ids of the TODOs that failed, in order."""
-        return [t.id for t in self.todos if t.status is Status.FAILED]
-
-    @property
-    def skipped_ids(self) -> list[str]:
-        """Ids of the TODOs that were skipped, in order."""
-        return [t.id for t in self.todos if t.status is Status.SKIPPED]
-
-    @property
-    def current_todo_id(self) -> str:
-        """The TODO a plain approval means: the first that asks, else the first that runs; empty for none."""
-        return current_todo_id(self.todos)
-
-    @property
-    def validation_result(self) -> bool:
-        """The plan could be used."""
-        return not self.validation_errors
-
-
 def current_todo_id(todos: Iterable[SupervisorTodo]) -> str:
     """Return the TODO that asks first (priority, then order), else the first that runs, else an empty text."""
     for status in (Status.WAITING_APPROVAL, Status.IN_PROGRESS):

@@ -49,7 +49,7 @@ from hitl_tui.supervisor.bound_files import BoundFiles, bind_again
 from hitl_tui.supervisor.final_answer import Response, ResultData, compose
 from hitl_tui.supervisor.lasting_effects import lasting_effects
 from hitl_tui.supervisor.ports import Artifacts
-from hitl_tui.supervisor.state import GateState, MainSupervisorState, PlanningData
+from hitl_tui.supervisor.state import GateState, MainSupervisorState, PlanningState
 from hitl_tui.threads.session_history import thread_of
 
 STRICT_RESUME = "__pregel_strict_resume"
@@ -216,7 +216,7 @@ class TeamSupervisor:
         control = Control.from_dict(state["control"])
         if control.plan == b.PLAN_REVISE and state.get("todos"):
             return Command(goto="plan_review", update=await self._revised(Board.from_state(state, self.follower)))
-        planning: PlanningData = {
+        planning: PlanningState = {
             "agents": [a.name for a in self._planner.agents.values() if a.enabled],
             "teams": list(dict.fromkeys(a.team for a in self._planner.agents.values() if a.enabled)),
         }

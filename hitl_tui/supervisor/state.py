@@ -25,8 +25,8 @@ NODES = (COORDINATOR, PLANNING, PLAN_REVIEW, APPROVAL, EXECUTE_TEAMS, AGGREGATE,
 WAITING, APPROVED, COMPLETED = "waiting", "approved", "completed"
 
 
-class PlanningData(TypedDict, total=False):
-    """What planning left in the state.
+class PlanningState(TypedDict, total=False):
+    """What planning left in the state; ids by status and the current TODO follow from the TODOs.
 
     Keys:
         agents, teams: names of those that could be planned for.
@@ -83,7 +83,7 @@ class MainSupervisorState(TypedDict, total=False):
     current_phase: str
     approval_status: str
     approval_message: str
-    planning: PlanningData
+    planning: PlanningState
     todos: Annotated[dict[str, TodoState], DeltaChannel(merge_todos, dict, snapshot_frequency=200)]
     control: dict[str, Any]
     results: ResultsReference

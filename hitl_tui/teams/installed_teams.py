@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import logging
-import os
-import sys
-from collections.abc import Collection, Iterable, Iterator
-from functools import cache
-from pathlib import Path
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
+from hitl_tui.config.team_entry_points import is_own, team_entry_points
 from hitl_tui.config.workspace import TEAMS
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
@@ -18,24 +15,6 @@ from hitl_tui.teams.withheld import WithheldTeam
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-GROUP = "hitl_tui.teams"
-"""Group of entry points; each names a function that takes `TeamSources` and returns teams."""
-_OWN = "hitl_tui."
-
-
-def _places() -> Iterator[str]:
-    try:
-        here = os.path.realpath(".")
-    except FileNotFoundError:  # the folder is gone
-        here = ""
-    for place in sys.path:
-        if Path(place).is_absolute() and os.path.realpath(place) != here:
-            yield place
-
-
-_PLACES = tuple(_places())
-"""Where packages are looked for: as it is before graphs of a workspace are imported, and never the current folder."""
 
 log = logging.getLogger(__name__)
 
@@ -53,14 +32,14 @@ def installed_teams(sources: TeamSources, taken: Collection[str] = ()) -> list[T
         BadInput: the workspace's settings aren't for a built-in team.
         StorageError: this program is installed without its entry points.
     """
-    points = _entry_points()
-    own = [team for point in points if point.value.startswith(_OWN) for team in point.load()(sources)]
+    points = team_entry_points()
+    own = [team for point in sorted(filter(is_own, points), key=_place) for team in point.load()(sources)]
     if not own:
         raise StorageError(Message("This installation of hitl-tui lacks its teams."), help=Message("Install it again."))
     others: dict[str, Team] = {}
     names = {*taken, *(team.name for team in own)}
     for point in points:
-        if not point.value.startswith(_OWN):
+        if not is_own(point):
             for team in _teams_of(point, sources):
                 if team.name in names or team.name in others:
                     log.error("The team %s of %s has the name of another one.", team.name, point.value)
@@ -69,21 +48,8 @@ def installed_teams(sources: TeamSources, taken: Collection[str] = ()) -> list[T
     return [*own, *others.values()]
 
 
-@cache
-def _entry_points() -> tuple[EntryPoint, ...]:
-    from importlib.metadata import distributions
-
-    found = {
-        (point.value, point.name): point
-        for distribution in distributions(path=list(_PLACES))
-        for point in distribution.entry_points
-        if point.group == GROUP
-    }
-    return tuple(sorted(found.values(), key=lambda point: (_place(point.name), point.name)))
-
-
-def _place(name: str) -> int:
-    return TEAMS.index(name) if name in TEAMS else len(TEAMS)
+def _place(point: EntryPoint) -> int:
+    return TEAMS.index(point.name) if point.name in TEAMS else len(TEAMS)
 
 
 def _teams_of(point: EntryPoint, sources: TeamSources) -> Iterable[Team]:

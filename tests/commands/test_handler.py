@@ -468,6 +468,23 @@ async def test_away_from_a_terminal_only_what_was_shown_before_is_decided_and_hi
     assert place.world.done() == {"todo_001": 1}
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+async def test_what_is_not_of_low_risk_is_approved_only_once_it_was_shown(tmp_path: Path, terminal: bool) -> None:
+    place = Place(tmp_path, step("low", "a"), step("medium", "b", "a"), step("medium", "c", "a"))
+    async with place.open() as op:
+        known = [q.id for q in (await op.rest()).questions]
+        handler = CommandHandler(op.session, op.session.setup.planner, by="ann", channel="cli", terminal=terminal)
+        ahead = await handler.handle_command("/todo approve 2", ())
+        assert ahead.failed and "hasn't asked yet" in ahead.message
+        assert (await handler.handle_command("/todo reject 3 not now", ())).status == "rejected"
+        assert (await handler.handle_command("/todo approve 1", known)).status == "resumed"
+        asked = (await op.rest()).questions
+        assert [q.todo_id for q in asked] == ["todo_002"] and place.world.done() == {"todo_001": 1}
+        unseen = await handler.handle_command("/todo approve 2", ())
+        assert unseen.status == "asked" or unseen.failed
+        assert (await handler.handle_command("/todo approve 2", [q.id for q in asked])).status == "resumed"
+
+
 async def test_low_risk_is_approved_in_advance_by_its_name_anywhere(place: Place) -> None:
     async with place.open() as op:
         await op.rest()

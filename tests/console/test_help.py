@@ -14,7 +14,7 @@ from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.text_viewer import HelpScreen, HelpText, TextViewer
 from hitl_tui.console.help_rows import KeyRow, having, help_rows, parts_here, sections_of
 from hitl_tui.console.keys import ANYWHERE, FINDING, HISTORY, PLAN, QUESTION, SESSION
-from hitl_tui.console.screens.home_screen import declared_mode
+from hitl_tui.console.screens.home_screen import declared_defaults
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -184,19 +184,18 @@ async def test_the_history_says_what_led_to_each_checkpoint(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "mode"),
+    ("text", "defaults"),
     [
-        ("", "step"),
-        ('[defaults]\nmode = "risk"\n', "risk"),
-        ('[defaults]\nmode = "none"\n', ""),
-        ('defaults = "risk"\n', ""),
-        ("[defaults\n", ""),
+        ("", {}),
+        ('[defaults]\nmode = "risk"\n', {"mode": "risk"}),
+        ('defaults = "risk"\n', None),
+        ("[defaults\n", None),
     ],
 )
-def test_the_mode_of_a_workspace_is_read_from_its_file(tmp_path: Path, text: str, mode: str) -> None:
+def test_the_defaults_of_a_workspace_are_read_from_its_file(tmp_path: Path, text: str, defaults: object) -> None:
     (tmp_path / "hitl.toml").write_text(text, encoding="utf-8")
-    assert declared_mode(tmp_path / "hitl.toml") == mode
-    assert declared_mode(tmp_path) == "", "a folder"
+    assert declared_defaults(tmp_path / "hitl.toml") == defaults
+    assert declared_defaults(tmp_path) is None, "a folder"
 
 
 async def test_the_first_screen_says_which_mode_new_sessions_get_and_its_key(tmp_path: Path) -> None:

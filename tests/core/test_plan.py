@@ -18,7 +18,6 @@ from hitl_tui.core.plan import (
     ExecutionPlanConverter,
     ExecutionStep,
     Intent,
-    PlanningState,
     Proposal,
     Strategy,
     current_todo_id,
@@ -203,26 +202,20 @@ def test_plans_keep_their_shape(edges: list[list[int]]) -> None:
     assert [t.rank for t in todos] == [float(n + 1) for n in range(len(edges))]
 
 
-def test_planning_state_derives_what_follows_from_its_todos() -> None:
+def test_the_current_todo_is_the_first_that_asks_else_the_first_that_runs() -> None:
     def todo(number: int, status: Status, priority: Priority = Priority.MEDIUM) -> SupervisorTodo:
         return SupervisorTodo(f"todo_{number:03d}", "x", status=status, priority=priority, rank=float(number))
 
     todos = (
-        todo(1, Status.COMPLETED),
-        todo(2, Status.FAILED),
-        todo(3, Status.SKIPPED),
+        *(todo(n, status) for n, status in enumerate((Status.COMPLETED, Status.FAILED, Status.SKIPPED), 1)),
         todo(4, Status.IN_PROGRESS),
         todo(5, Status.WAITING_APPROVAL),
         todo(6, Status.WAITING_APPROVAL, Priority.CRITICAL),
     )
-    state = PlanningState("query", Intent("search"), todos=todos)
-    assert (state.completed_ids, state.failed_ids, state.skipped_ids) == (["todo_001"], ["todo_002"], ["todo_003"])
-    assert state.current_todo_id == "todo_006"
+    assert current_todo_id(todos) == "todo_006"
     assert current_todo_id(todos[:5]) == "todo_005"
     assert current_todo_id(todos[:4]) == "todo_004"
     assert current_todo_id(todos[:3]) == ""
-    assert state.validation_result
-    assert not replace(state, validation_errors=("no agent",)).validation_result
 
 
 TEXTS = st.text(max_size=10)

@@ -40,15 +40,23 @@ def taken(sources):
     return [FunctionTeam("search_team", "Not the search", Risk.LOW, greet, SCHEMA)]
 """
 PROBE = """
-import asyncio, json
+import asyncio, json, sys
 from pathlib import Path
 from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import HitlError
 from hitl_tui.teams.registry import TeamRegistry
 from team_support import make_context, run_team
 
-teams = TeamRegistry.from_config(parse_config("", "hitl.toml")).teams
+settings = sys.argv[1]
+try:
+    config = parse_config(settings, "hitl.toml")
+except HitlError as error:
+    print(json.dumps({"refused": str(error)}))
+    raise SystemExit from error
+registry = TeamRegistry.from_config(config)
+teams = registry.teams
 found = {"names": list(teams), "search": teams["search_team"].description}
+found |= {"disabled": sorted(registry.disabled), "rules": [rule.team for rule in config.policy.rules]}
 for name in ("broken", "strange", "gone"):
     try:
         teams[name].bind("x", {})
@@ -72,11 +80,11 @@ def install(folder: Path, **points: str) -> Path:
     return folder
 
 
-def probed(cwd: Path, *path: Path) -> dict[str, object]:
-    """Return what a process with these folders on its path finds."""
+def probed(cwd: Path, *path: Path, settings: str = "") -> dict[str, object]:
+    """Return what a process with these folders on its path finds, in a workspace with such settings."""
     places = [*map(str, path), str(Path(__file__).parent)]
     environ = {**os.environ, "PYTHONPATH": os.pathsep.join(places)}
-    done = subprocess.run([sys.executable, "-c", PROBE], cwd=cwd, env=environ, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", PROBE, settings], cwd=cwd, env=environ, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found: dict[str, object] = json.loads(done.stdout)
     return found
@@ -98,6 +106,40 @@ def test_a_package_that_fails_says_so_and_hides_no_other_team(tmp_path: Path) ->
     assert str(found["gone"]).startswith("The team gone (acme_teams:nothing) can't be made: AttributeError: ")
     assert str(found["strange"]).endswith("can't be made: not all that its function returns are teams.")
     assert found["search"] != "Not the search"
+
+
+SETTINGS = """
+[teams.greeting_team]
+enabled = false
+
+[[policy]]
+team = "greeting_team"
+decision = "ask"
+quorum = 2
+"""
+
+
+def test_settings_name_a_team_of_another_package_as_its_entry_point(tmp_path: Path) -> None:
+    site = install(tmp_path / "site", greeting_team="teams")
+    found = probed(tmp_path, site, settings=SETTINGS)
+    assert (found["disabled"], found["rules"]) == (["greeting_team"], ["greeting_team"])
+    refused = str(probed(tmp_path, settings=SETTINGS)["refused"])
+    assert 'hitl.toml line 2: unknown key "greeting_team" in [teams]' in refused
+    assert "names no known team" in str(probed(tmp_path, settings=SETTINGS[SETTINGS.index("[[policy]]") :])["refused"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ("[teams]\ngreeting_team = 3\n", 'unknown key "greeting_team" in [teams]'),
+        ("[teams.greeting_team]\nrisk = 'low'\n", "has no meaning"),
+        ("[teams.greeting_team]\nenabled = 'no'\n", "must be true or false"),
+        ("[teams.greting_team]\nenabled = false\n", 'unknown key "greting_team" in [teams]'),
+    ],
+)
+def test_settings_of_a_team_of_another_package_are_checked(tmp_path: Path, settings: str, words: str) -> None:
+    site = install(tmp_path / "site", greeting_team="teams")
+    assert words in str(probed(tmp_path, site, settings=settings)["refused"])
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -524,11 +524,6 @@ class HomeScreen(PromptScreen):
             self.to_prompt()
 
 
-def declared_mode(path: Path) -> str:
-    """Return the mode that a `hitl.toml` gives to new sessions; empty where it can't be read, or is in error."""
-    return _mode_of(declared_defaults(path))
-
-
 def declared_defaults(path: Path) -> Mapping[str, object] | None:
     """Return what a `hitl.toml` declares for new sessions; None where it can't be read, or is in error.
 
