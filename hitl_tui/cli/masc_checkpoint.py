@@ -269,8 +269,11 @@ def _value(text: str | None) -> Json:
 def _tell(error: HitlError, wants_json: bool, out: Output, err: Output) -> int:
     code = _code_of(error)
     if wants_json:
-        reason = {"reason": error.reason} if isinstance(error, Refused) else {}
-        out.document({"status": "error", "error": error.kind, "message": translate(error.message), **reason})
+        more = {"reason": error.reason} if isinstance(error, Refused) else {}
+        more |= {"help": translate(error.help)} if error.help else {}
+        message = translate(error.message)
+        # `kind` as in what hitl-tui prints; `error` is the same here, not a sentence: scripts have read it so.
+        out.document({"status": "error", "error": error.kind, "kind": error.kind, "message": message, **more})
     else:
         lines = [translate(error.message), *translate(error.help).splitlines()]
         err.lines([f"masc-checkpoint: {one_line(lines[0], 2_000)}", *(one_line(line, 2_000) for line in lines[1:])])

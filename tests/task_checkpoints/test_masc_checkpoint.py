@@ -279,6 +279,18 @@ def test_bad_input_is_one_sentence_and_changes_nothing(run: Run, arguments: list
     assert not Path(".masc").exists()
 
 
+def test_an_error_as_json_has_its_kind_as_those_of_the_other_commands(run: Run) -> None:
+    code, out, err = run("--step", "1", "--action", "x", "--json")
+    found = document(out)
+    assert (code, err) == (2, "")
+    assert (found["status"], found["kind"], found["error"]) == ("error", "bad_input", "bad_input")
+    assert "--agent" in found["message"]
+    run("--step", "1", *STEP, "--interrupt", "Delete?")
+    run("--reject", "--reason", "no")
+    found = document(run("--step", "2", *STEP, "--json")[1])
+    assert (found["kind"], found["error"], found["reason"]) == ("refused", "refused", "rejected")
+
+
 @pytest.mark.parametrize("task", ["../up", "a/b", "", ".", "..", "\x00", "x" * 4_096, "a\u202eb"])
 def test_a_task_id_leads_nowhere(run: Run, task: str) -> None:
     code, _, err = run("--step", "1", *STEP, task=task)
