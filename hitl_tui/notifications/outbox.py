@@ -174,6 +174,24 @@ class Outbox:
             for number, target, workspace, told, tries, at in rows
         ]
 
+    def workspaces(self) -> list[str]:
+        """Return the folders whose settings named targets of what wasn't sent; empty for the person's own."""
+        rows = self._db.execute("SELECT DISTINCT workspace FROM messages WHERE state != 'sent'")
+        return [str(workspace) for (workspace,) in rows.fetchall()]
+
+    def drop_others(self, workspace: str, targets: Sequence[str]) -> None:
+        """Drop what wasn't sent to targets that a folder's settings no longer name.
+
+        Args:
+            workspace: the folder; empty for the person's own settings.
+            targets: those that they name, see `Queued.target`.
+        """
+        self._db.execute(
+            "DELETE FROM messages WHERE workspace = ? AND state != 'sent'"
+            " AND target NOT IN (SELECT value FROM json_each(?))",
+            (workspace, json.dumps(targets)),
+        )
+
     def next_try(self) -> str:
         """Return when something is to be tried next, ISO 8601, UTC; empty where nothing is queued."""
         found = self._db.execute("SELECT min(next) FROM messages WHERE state = 'queued'").fetchone()

@@ -60,12 +60,14 @@ class Target:
         name: what people are shown of it.
         workspace: the folder whose settings name it; empty for the person's own.
         settings: the settings that it is of.
+        trusted: they may be obeyed.
     """
 
     address: str
     name: str
     workspace: str
     settings: NotifySettings
+    trusted: bool
 
     @property
     def id(self) -> str:
@@ -155,42 +157,47 @@ class Sender:
             await self._pause(outbox, sending)
 
     async def _read(self, outbox: Outbox, reader: RecordReader) -> dict[tuple[str, str], Target]:
-        """Read what is new, and queue it for those who want to know; return the targets of all that is queued."""
+        """Read what is new, and queue it for those who want to know; return the targets of all that is queued.
+
+        What is queued for a target that no settings name any more is dropped.
+        """
         now = self._now()
-        known: dict[str, list[Target]] = {}
+        known: dict[str, list[Target] | None] = {}
 
         async def of(workspace: str) -> list[Target]:
             if workspace not in known:
                 known[workspace] = await self._targets(workspace)
-            return known[workspace]
+            return known[workspace] or []
 
         async with self._writing:
             with outbox.at_once():
                 for place, told in await reader.read(now):
                     folder = self._workspace_of(told.request.session) if place == SESSIONS else Path(place).parent
                     for target in [*await of(""), *(await of(str(folder)) if folder is not None else ())]:
-                        if told.moment in target.settings.on:
+                        if target.trusted and told.moment in target.settings.on:
                             outbox.queue(told, target.id, target.name, target.workspace, now)
-        queued = {(one.workspace, one.target) for one in outbox.due(now)}
-        return {
-            (workspace, target.id): target
-            for workspace in {workspace for workspace, _ in queued}
-            for target in await of(workspace)
-        }
+                workspaces = outbox.workspaces()
+                for workspace in workspaces:
+                    named = [target.id for target in await of(workspace)]
+                    if known[workspace] is not None:
+                        outbox.drop_others(workspace, named)
+        return {(workspace, target.id): target for workspace in workspaces for target in await of(workspace)}
 
-    async def _targets(self, workspace: str) -> list[Target]:
-        """Return the targets of a folder that is trusted, or of the person; none where settings can't be used."""
+    async def _targets(self, workspace: str) -> list[Target] | None:
+        """Return the targets that a folder's settings name, or the person's own; None where they can't be used."""
+        trusted = True
         try:
             if workspace:
-                settings, file = (await trust_in(Path(workspace), self._data)).config.notify, "hitl.toml"
+                found = await trust_in(Path(workspace), self._data)
+                settings, file, trusted = found.declared.notify, "hitl.toml", found.trusted
             else:
                 own = await asyncio.to_thread(own_settings, self._data)
                 settings, file = own.notify, "settings.toml"
         except (HitlError, OSError) as error:
             log.warning("%s", error)
-            return []
+            return None
         return [
-            Target(address, f"{scheme_of(address)} ({file}, target {n})", workspace, settings)
+            Target(address, f"{scheme_of(address)} ({file}, target {n})", workspace, settings, trusted)
             for n, address in enumerate(settings.targets, 1)
         ]
 
@@ -209,8 +216,10 @@ class Sender:
         for key, messages in due.items():
             if key in sending:
                 continue
-            if (target := targets.get(key)) is None:
-                said = Message("its settings no longer name it, can't be used, or aren't trusted")
+            target = targets.get(key)
+            if target is None or not target.trusted:
+                unused = Message("the settings that name it can't be used")
+                said = unused if target is None else Message("the folder whose settings name it isn't trusted")
                 outbox.failed(messages, said, self._now(), _LONGEST_WAIT)
             else:
                 sending[key] = asyncio.create_task(self._deliver(outbox, target, messages))

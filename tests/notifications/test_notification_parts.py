@@ -130,6 +130,19 @@ def test_a_message_is_queued_once_and_tried_later_each_time_it_fails(data: Path)
         assert outbox.next_try() == ""
 
 
+def test_what_is_for_a_target_that_is_no_longer_named_is_dropped(data: Path) -> None:
+    told = Told(Moment.OPENED, request())
+    with Outbox.open(data, at(0)) as outbox:
+        for workspace, target in (("", "t1"), ("", "t2"), ("/w", "t3")):
+            outbox.queue(told, target, target, workspace, at(0))
+        outbox.failed(outbox.due(at(0)), "it is down", at(LONGEST.total_seconds()), 5)
+        assert sorted(outbox.workspaces()) == ["", "/w"]
+        outbox.drop_others("", ["t2"])
+        assert [line.partition(":")[0] for line in delivery_problems(data)] == ["t2", "t3"]
+        outbox.drop_others("/w", [])
+        assert outbox.workspaces() == [""]
+
+
 def test_what_cannot_be_sent_for_a_day_stays_named(data: Path) -> None:
     with Outbox.open(data, at(0)) as outbox:
         outbox.queue(Told(Moment.DECIDED, request()), "t1", "json", "", at(0))

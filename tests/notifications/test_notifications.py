@@ -89,6 +89,26 @@ def test_a_target_that_is_down_holds_nothing_up_is_shown_and_told_later(place: P
     until(lambda: "couldn't be sent" not in place.hitl("inbox").stderr)
 
 
+def test_a_target_that_is_removed_or_corrected_is_no_longer_spoken_of(place: Place, hook: Webhook) -> None:
+    with webhook() as gone:
+        place.settings(hook.address, gone.address)
+        gone.stop()
+        place.policy(f'[notify]\ntargets = ["json://127.0.0.1:{gone.port}/x"]\n')
+        digest = place.hitl("trust", "--show", "--json").stdout.split('"digest": "')[1].split('"')[0]
+        assert place.hitl("trust", "--digest", digest).returncode == 0
+        place.open()
+        until(lambda: len(hook.came) == 1)
+        until(lambda: place.hitl("inbox").stderr.count("couldn't be sent yet") == 2)
+        place.settings(hook.address)
+        place.hitl("inbox")
+        until(lambda: place.hitl("inbox").stderr.count("couldn't be sent yet") == 1)
+        place.policy('[notify]\non = ["opened"]\n')
+        place.hitl("inbox")
+        until(lambda: "couldn't be sent" not in place.hitl("inbox").stderr)
+        until(lambda: place.is_told)
+        assert len(hook.came) == 1
+
+
 def test_an_answer_500_is_a_failure_and_a_slow_target_delays_no_other(place: Place, hook: Webhook) -> None:
     with webhook() as slow, webhook() as broken:
         slow.answers.clear()
