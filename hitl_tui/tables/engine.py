@@ -44,6 +44,8 @@ DATE_FORMATS = (
     "%B-%y", "%B-%Y",
 )  # fmt: skip
 """How days and months are written; of years with two digits and with four the two are tried first, as %Y takes both."""
+MONTH_FORMATS = tuple(written for written in DATE_FORMATS if "%d" not in written)
+"""How months are written that name no day."""
 
 
 class TableError(HitlError):

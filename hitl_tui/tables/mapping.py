@@ -7,15 +7,14 @@ unexplained counts against it by how much the word says, and so does what it ass
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import date
 
 from hitl_tui.tables.filters import CHOICES, PARTS_OF_DAYS, Filters
 from hitl_tui.tables.groups import PLACE, WHEN, Groups
 from hitl_tui.tables.links import CALLED, label_of
 from hitl_tui.tables.measures import Measures
+from hitl_tui.tables.moments import are_months
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
@@ -275,7 +274,7 @@ class Reader:
             if one is not same[0] or len(same) > 2:
                 continue
             if time and one.op == "dates":
-                whole = all(_is_month(other.values) for other in same) or (len(same) == 1 and _are_months(values))
+                whole = all(_is_month(other.values) for other in same) or (len(same) == 1 and are_months(values))
                 size, part = (7, "month of year") if whole else (10, "day")
                 ends = sorted({str(value)[:size] for value in values})
                 yield from [(one.column, part, tuple(ends), rest)] if len(ends) == 2 else []
@@ -592,15 +591,9 @@ class Reader:
         return query
 
 
-def _are_months(days: Sequence[str | float]) -> bool:
-    """Whether a time goes from the first day of a month to the last one of a month."""
-    first, last = (date.fromisoformat(str(day)) for day in days)
-    return first.day == 1 and last.day == monthrange(last.year, last.month)[1]
-
-
 def _is_month(days: Sequence[str | float]) -> bool:
     """Whether a time is one month."""
-    return _are_months(days) and str(days[0])[:7] == str(days[1])[:7]
+    return are_months(days) and str(days[0])[:7] == str(days[1])[:7]
 
 
 def halves(question: str) -> tuple[str, str] | None:

@@ -184,3 +184,9 @@ def _sign(text: str, start: int, end: int) -> str:
         if following and re.search("[가-힣]", following.group()):
             return _SIGNS[name]
     return ""
+
+
+def are_months(days: Sequence[str | float]) -> bool:
+    """Whether a time goes from the first day of a month to the last one of a month."""
+    first, last = (date.fromisoformat(str(day)) for day in days)
+    return first.day == 1 and last.day == monthrange(last.year, last.month)[1]

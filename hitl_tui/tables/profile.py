@@ -17,6 +17,7 @@ from hitl_tui.tables.engine import (
     DATE_FORMATS,
     DAY_FIRST,
     MONTH_FIRST,
+    MONTH_FORMATS,
     NULLS,
     SMALL,
     Engine,
@@ -91,6 +92,7 @@ class Column:
         money: its cells, or its name, have a sign of a currency.
         values: different texts, the most frequent first; empty where there are too many.
         items: what the lists in its cells are made of; empty where a cell is one value.
+        written: of dates that are months or quarters, how the file has each, by its first day.
     """
 
     name: str
@@ -107,6 +109,7 @@ class Column:
     money: bool = False
     whole: bool = False
     items: frozenset[str] = frozenset()
+    written: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def bare_name(self) -> str:
@@ -343,6 +346,10 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     rows, figures = _figures(opened, cleaned, [_facts(name, kind, distinct) for name, kind in asked])
     columns = [_column(opened, cleaned, name, kind, figures[5 * n : 5 * n + 5]) for n, (name, kind) in enumerate(asked)]
     columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
+    longer = {
+        new: _written(opened, view, old, year) for (old, _), made, new, probe in known if _has_no_days(made, probe)
+    }
+    columns = [replace(one, written=longer.get(one.name, {})) for one in columns]
     lists = {name for name, (_, kind) in zip(names, raw, strict=True) if _LIST.fullmatch(kind)}
     columns = [replace(one, items=_items(one.values, lists=one.name in lists)) for one in columns]
     long = {name for name, probe in zip(names, probed, strict=True) if probe.lasting}
@@ -356,6 +363,19 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     if pairs:
         sql = f"SELECT *, {', '.join(f'{pair.sql()} AS {quote(pair.column.name)}' for pair in pairs)} FROM ({sql})"
     return Table(file, sheet, int(rows), tuple(columns), sql, pairs)
+
+
+def _has_no_days(kind: str, probe: Probe) -> bool:
+    """Whether what a column has of dates are months or quarters."""
+    return kind == "date" and probe.filled > 0 and probe.longer == probe.dates
+
+
+def _written(opened: Engine, view: str, name: str, year: int) -> dict[str, str]:
+    """Return how a file writes the months or quarters of a column, by their first days."""
+    cell = _trimmed(quote(name))
+    day = f"strftime({_date(cell, year)}, '%Y-%m-%d')"
+    asked = f"SELECT {day}, min({cell}) FROM {quote(view)} GROUP BY 1 HAVING {day} IS NOT NULL"
+    return {str(day): str(said) for day, said in opened.ask(asked, MAX_VALUES).rows}
 
 
 def _figures(opened: Engine, source: str, asked: Sequence[str]) -> tuple[int, list[Any]]:
@@ -497,6 +517,7 @@ class Probe:
         numbers, dates, codes, paid, lasting: numbers, dates, numbers that begin with 0, amounts with a sign of a
             currency, times that something takes.
         decimals: with how many decimals all of them are written; 0 where they differ or are whole.
+        longer: months and quarters, which name no day.
         day_first, month_first: dates as `31/12/99` and as `12/31/99`.
         decimal_commas, decimal_points: commas that part no thousands, and cells with a comma before a point.
     """
@@ -508,6 +529,7 @@ class Probe:
     decimals: int = 0
     decimal_commas: int = 0
     decimal_points: int = 0
+    longer: int = 0
     day_first: int = 0
     month_first: int = 0
     paid: int = 0
@@ -524,9 +546,9 @@ def _probed(opened: Engine, view: str, raw: Sequence[tuple[str, str]], year: int
     bare = f"SELECT name, {_trimmed('cell')} AS cell FROM ({cells} INTO NAME name VALUE cell)"
     each = f"SELECT name, cell, count(*) AS n FROM ({bare}) WHERE cell NOT IN ({_NULL}) AND cell <> name GROUP BY ALL"
     written = "TRY_CAST(cell AS DOUBLE) IS NULL"  # no date is a number alone
-    days, months = (
+    days, months, whole = (
         f"{written} AND try_strptime(cell, [{', '.join(map(text, formats))}]) IS NOT NULL"
-        for formats in (DAY_FIRST, MONTH_FIRST)
+        for formats in (DAY_FIRST, MONTH_FIRST, MONTH_FORMATS)
     )
     told = {
         "filled": f"NOT regexp_full_match(lower(cell), {text(_TOTAL)})",
@@ -535,6 +557,7 @@ def _probed(opened: Engine, view: str, raw: Sequence[tuple[str, str]], year: int
         "codes": "regexp_matches(cell, '^0\\d')",
         "decimal_commas": "regexp_matches(cell, '^-?0,\\d|,(\\d{1,2}|\\d{4,})$')",
         "decimal_points": "cell LIKE '%,%.%'",
+        "longer": f"({whole}) OR {_quarter('lower(cell)')} IS NOT NULL",
         "day_first": days,
         "month_first": months,
         "paid": "regexp_matches(cell, '^-?[₩$€£]|[₩$€£원]$')",

@@ -144,7 +144,11 @@ def _asked(sql: str, tables: Mapping[str, Table], *, check: bool) -> Written:
         raise TableError(Message("The query took longer than {} seconds.", int(SECONDS)))
     if "error" in answer:
         raise TableError(Message("The query can't be run: {}.", one_line(answer["error"], 300).rstrip(".")))
-    rows = tuple(map(tuple, answer["rows"]))
+    written = {c.name: c.written for table in wanted.values() for c in table.columns if c.written}
+    cells = [written.get(name, {}) for name in answer["names"]]
+    rows = tuple(
+        tuple(as_written.get(cell, cell) for as_written, cell in zip(cells, row, strict=True)) for row in answer["rows"]
+    )
     return Written(Result(tuple(answer["names"]), rows, answer["more"]), tuple(wanted.values()))
 
 

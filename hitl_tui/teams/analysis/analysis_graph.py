@@ -145,8 +145,16 @@ def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = N
         if found:
             kept["query"] = answer.mapped.query.to_dict()
             kept["columns"] = list(answer.result.names) if answer.result else []
-            kept["rows"] = [[plain(value) for value in row] for row in (answer.result.rows if answer.result else ())]
+            kept["rows"] = _cells(answer)
     return kept
+
+
+def _cells(answer: Answer) -> list[list[str]]:
+    """Return the rows of an answer as texts."""
+    if answer.mapped is None or answer.result is None:
+        return []
+    columns = [answer.mapped.table.column(name) for name in answer.result.names]
+    return [[plain(value, column) for value, column in zip(row, columns, strict=True)] for row in answer.result.rows]
 
 
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.safe_markdown import literal
 from hitl_tui.tables.ask import Answer
 from hitl_tui.tables.engine import Result
+from hitl_tui.tables.moments import are_months
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.query_score import Mapped
@@ -190,7 +191,7 @@ def outcome(answer: Answer, language: str) -> list[str]:
         case "groups":
             column = table.column(query.measure)
             lines = [
-                f"{_part(name, query.part, language)}: **{shown(value, column, language)}**"
+                f"{_part(name, query, table, language)}: **{shown(value, column, language)}**"
                 for name, value in rows[:SHOWN_ROWS]
             ]
             title = _figure(query, language)
@@ -222,14 +223,15 @@ def _figure(query: TableQuery, language: str) -> str:
     return say(language, f"{measure} {korean}", f"{english} of {measure}").strip()
 
 
-def _part(value: Any, part: str, language: str) -> str:
+def _part(value: Any, query: TableQuery, table: Table, language: str) -> str:
     """Return what a group is called: a value, or a part of dates."""
+    part = query.part
     if part == "weekday":
         days = list(calendar.day_name)
         return f"{'월화수목금토일'[days.index(value)]}요일" if language == "ko" else str(value)
     if part == "month":
         return say(language, f"{value}월", calendar.month_name[int(value)])
-    return say(language, f"{value}분기", f"Q{value}") if part == "quarter" else plain(value)
+    return say(language, f"{value}분기", f"Q{value}") if part == "quarter" else plain(value, table.column(query.group))
 
 
 def _more(more: int, language: str) -> list[str]:
@@ -326,7 +328,7 @@ def shown(value: Any, column: Column | None, language: str) -> str:
             told, lasting = f"{text} {unit}", _lasting(value * _SECONDS[unit], language)
             return told if told == lasting else f"{told} ({lasting})"
         return f"{text}{unit}" if unit == "%" else text
-    return plain(value)
+    return plain(value, column)
 
 
 def _meant(value: float) -> float:
@@ -370,11 +372,13 @@ def figure(value: float, least: int = 0) -> str:
     return f"{number(exact, max(places, least))} (≈ {number(exact, max(3, least))})"
 
 
-def plain(value: Any) -> str:
-    """Return a value of any kind, whole numbers without a point and dates without midnight."""
+def plain(value: Any, column: Column | None = None) -> str:
+    """Return a value of any kind, whole numbers without a point, dates without midnight, months as a file has them."""
     if value is None:
         return "–"
     if isinstance(value, datetime.datetime):
+        if column and (written := column.written.get(value.date().isoformat())):
+            return plain(written)
         return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ", "seconds")
     if isinstance(value, float):
         return str(int(value)) if value.is_integer() else f"{value:.10g}"
@@ -390,6 +394,8 @@ def _condition(one: Filter, language: str) -> str:
     values = [plain(value).rstrip("*") for value in one.values]
     monthly = one.op in ("month", "months")
     name = say(language, f"{one.column}의 달", f"month of {one.column}") if monthly else one.column
+    if one.op == "dates" and are_months(one.values):
+        values = [value[:7] for value in values]
     if one.op == "dates" and values[0] == values[1]:
         return f"{name} = {values[0]}"
     if one.op in ("between", "years", "months", "dates"):
