@@ -111,7 +111,7 @@ class Answer:
         likely: the query, unsure as it is, is worth its rows.
         versions: other tables with the same columns that the question may mean, too.
         whole: these other tables and this one are asked together.
-        total: how many rows there are of a list that is cut.
+        total: how many rows or groups there are of a list that is cut.
         beside: the row, or the group of rows, that has most or least where that is another one.
         second: what came of a second question of the same sentence, of the same rows.
         unasked: a second question that wasn't read.
@@ -503,7 +503,7 @@ def run(answer: Answer) -> Answer:
         sql = query.sql(table.source)
         result = opened.ask(sql)
         total = 0
-        if query.shape == "rows" and not query.limit and len(result.rows) == MAX_ROWS:
+        if query.shape in ("rows", "groups") and not query.limit and len(result.rows) == MAX_ROWS:
             total = int(opened.ask(f"SELECT count(*) FROM ({sql.removesuffix(f' LIMIT {MAX_ROWS}')})").rows[0][0])
         beside = opened.ask(mapped.beside.sql(table.source)) if mapped.beside else None
     if beside and [row[0] for row in beside.rows] == [row[0] for row in result.rows]:

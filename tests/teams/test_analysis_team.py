@@ -160,6 +160,24 @@ async def test_what_a_table_tells_in_a_line_has_no_marks(tmp_path: Path) -> None
     assert result.summary == "total of amount over 1 row: 3 (shop[1] = Seoul) [sales.csv, query over 2 rows]"
 
 
+@pytest.mark.parametrize(
+    ("question", "summary"),
+    [
+        ("total amount by shop", "Busan 1,204, 3 rows"),
+        ("지점(shop)별 amount 합계", "Busan 1,204, 3행"),
+        ("list the rows of sales.csv with an amount above 2", "2026-04 Seoul 3, 2 rows"),
+        ("total amount by month", "April 3, 3 rows"),
+    ],
+)
+async def test_several_rows_are_told_in_a_line_by_the_first_of_them(
+    tmp_path: Path, question: str, summary: str
+) -> None:
+    rows = "month,shop,amount\n2026-04,Seoul,3\n2026-05,Busan,1204\n2026-06,Jeju,2\n"
+    (tmp_path / "sales.csv").write_text(rows, encoding="utf-8")
+    result, _ = await run(question, None, workspace=tmp_path, analysis_type="tables")
+    assert result.summary == summary
+
+
 async def test_without_documents_it_computes_from_the_question_and_says_so() -> None:
     result, _ = await run(RISE_KO, None)
     assert result.data["change_percent"] == "700/3"
