@@ -29,7 +29,7 @@ from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage,
 from hitl_tui.teams.analysis.analysis_model import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
 from hitl_tui.teams.analysis.limits import Limit
-from hitl_tui.teams.analysis.table_answer import brief, cited, nearest, plain, which
+from hitl_tui.teams.analysis.table_answer import brief, cited, in_a_line, nearest, plain, which
 from hitl_tui.teams.analysis.table_limits import held
 from hitl_tui.teams.analysis.table_preview import earlier_query
 from hitl_tui.teams.contract import (
@@ -47,6 +47,8 @@ from hitl_tui.teams.printed_figures import run_of
 MAX_BYTES = 100_000
 MAX_FILES, MAX_PASSAGES = 12, 60
 _SUMMARY = 200
+_LINE = "line"
+"""Where what came of several rows of a table is kept in one line."""
 _TEXT = (".md", ".txt", ".rst")
 _ANALYSIS = TypeAdapter(Analysis)
 _SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
@@ -138,6 +140,7 @@ def _told(answer: Answer, language: str, note: str = "", limit: Limit | None = N
     found = bool(told.answer)
     kept: dict[str, Any] = {"found": found, BRIEF: told.to_dict(), "sql": answer.sql, "why": answer.why}
     kept["settled"] = answer.settled
+    kept[_LINE] = in_a_line(answer, language)
     kept["choices"] = {words: query.to_dict() for words, query in nearest(answer, language).items()}
     if answer.mapped is not None:
         kept["source"] = cited(answer.mapped.table, answer.sql).to_dict()
@@ -233,11 +236,11 @@ async def finalise(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[
         data = _ANALYSIS.dump_python(analysis, mode="json")
         places, said, found = citations(analysis), analysis.summary, analysis.found
     else:
-        table = {name: value for name, value in state["table"].items() if name != BRIEF}
+        table = {name: value for name, value in state["table"].items() if name not in (BRIEF, _LINE)}
         data, found = {"table": table}, bool(table["found"])
         cited_in = [table["source"], *filter(None, [table["limit"]])] if found else []
         places = tuple(Citation.from_dict(place) for place in cited_in)
-        said = first_words(told.answer or " ".join(told.absent))
+        said = state["table"].get(_LINE) or first_words(told.answer or " ".join(told.absent))
     data |= {"query": state["query"], BRIEF: told.to_dict()}
     result = TeamResult(state["report"], data, places, summary=clip(said, _SUMMARY), found=found)
     return {"result": result.to_dict()}

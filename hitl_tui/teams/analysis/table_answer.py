@@ -33,6 +33,8 @@ _WRITTEN_DIGITS = 0.51e-6
 SHOWN_ROWS = 15
 _NAMES = 30
 _VALUES = 6
+_IN_A_LINE = 3
+"""Cells of a row that stand for it where there is one line."""
 _NAMED = 5
 """Files that couldn't be read that are named."""
 _ASKED = 120
@@ -95,6 +97,21 @@ def brief(answer: Answer, language: str, limit: str = "") -> Brief:
         answer="\n".join([*lines, "", f"*{literal(words)}*"]),
         evidence=(Block(f"**{say(language, '실행한 질의', 'The query that ran')}**\n\n```sql\n{queries}\n```"),),
     )
+
+
+def in_a_line(answer: Answer, language: str) -> str:
+    """Return what several groups or rows are in one line: the first, and how many there are; else nothing."""
+    if answer.mapped is None or answer.result is None or len(outcome(answer, language)) < 2:
+        return ""
+    query, table, rows = answer.mapped.query, answer.mapped.table, answer.result.rows
+    if query.shape == "groups":
+        cells = [_part(rows[0][0], query, table, language), shown(rows[0][1], table.column(query.measure), language)]
+    else:
+        columns = map(table.column, answer.result.names)
+        cells = [shown(value, column, language) for value, column in zip(rows[0], columns, strict=True)][:_IN_A_LINE]
+    count = f"{max(answer.total, len(rows)):,}"
+    counted = say(language, f"{count}행", f"{count} rows")
+    return f"{guesses(answer.mapped, language)}{' '.join(cells)}, {counted}"
 
 
 def guesses(mapped: Mapped, language: str) -> str:
@@ -197,7 +214,7 @@ def outcome(answer: Answer, language: str) -> list[str]:
             title = _figure(query, language)
             if len(lines) == 1:
                 return [f"{lines[0]} ({title}, {where(query.filters, language)})"]
-            more = len(rows) - len(lines)
+            more = max(answer.total, len(rows)) - len(lines)
             return [
                 f"{title} ({where(query.filters, language)}):",
                 "",
