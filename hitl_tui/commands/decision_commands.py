@@ -115,11 +115,11 @@ async def _question(context: CommandContext, found: QuestionTarget, kind: Kind, 
             raise BadInput(Message("{} is denied by the policy and can't be approved.", step_name(todo.id)))
         waits = ", ".join(todo.dependencies)
         raise BadInput(
-            Message("{} ({} risk) asks once its input is known, after {}.", step_name(todo.id), todo.risk, waits)
+            Message("{} ({} risk) asks once its input is known, after {}.", step_name(todo.id), word(todo.risk), waits)
         )
     if todo.risk not in AHEAD.get(what, ()):
         raise BadInput(
-            Message("{} is {}-risk and hasn't asked yet; decide when it asks.", step_name(todo.id), todo.risk)
+            Message("{} is {}-risk and hasn't asked yet; decide when it asks.", step_name(todo.id), word(todo.risk))
         )
     await context.session.writer.open(request)
     view = await context.session.writer.request(request.id)

@@ -143,8 +143,8 @@ class Rule:
         team, risk, command: which TODOs it is about.
         terms: what it takes to decide where it asks.
         tool: which tool's calls it is about.
-        arguments: JSON Schema. What may fit, since it isn't known or of another type than the schema speaks about,
-            falls under a rule that asks or denies, and never under one that allows.
+        arguments: JSON Schema. What may fit, since something of it isn't known, lacks, or is of another type than the
+            schema speaks about, falls under a rule that asks or denies, and never under one that allows.
         agent, action: patterns with `*`: which steps of tasks outside of sessions it is about.
         name: what people call it.
         request: `plan` or `proposal`: it is about that question.

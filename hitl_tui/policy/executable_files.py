@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -115,7 +116,7 @@ MOST_NAMED = 12
 
 _LONGEST = 4096
 _BETWEEN = re.compile(r"[\s'\"`;|&<>()$=:,{}\[\]]+")
-_SYSTEM = ("/bin", "/sbin", "/usr", "/dev", "/proc", "/sys")
+_SYSTEM = ("/bin", "/sbin", "/lib", "/usr", "/proc", "/sys")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +190,7 @@ class Bindings:
             if name not in found and _is_program(Path(root, name)):
                 found[name] = self._digest(root, name)
         for name in named:  # what lies elsewhere is in no digest of the workspace
-            if _is_outside(name) and name not in found and _is_program(Path(name)):
+            if _is_outside(name) and name not in found:
                 found[name] = self._digest(root, name)
         # Another program of that name may come to stand earlier in PATH.
         searched = filter(None, (find_program(argv[0], root, path) for argv in open_ended if argv))
@@ -251,7 +252,7 @@ class Bindings:
             if "__pycache__" not in name.split("/") and (name in tree.code or not pinned.match(name))
         }
         for name in named:
-            if _is_outside(name) and _is_program(Path(name)):
+            if _is_outside(name):
                 entries[name] = self._digest(root, name)
         if argv and (program := find_program(argv[0], root, path)):
             entries[program] = self._started(program)
@@ -351,7 +352,14 @@ def _path_in(root: str, named: str) -> str | None:
     for place in (real, path):
         if place.startswith(f"{root}{os.sep}"):
             return os.path.relpath(place, root).replace(os.sep, "/")
-    return None if any(Path(real).is_relative_to(place) for place in _SYSTEM) else real
+    return None if _is_of_system(real) else real
+
+
+def _is_of_system(path: str) -> bool:
+    """Tell whether a file lies in the folders of the operating system, and nobody but root can write it."""
+    state = _stat(path)
+    ours = state is None or state.st_uid != 0 or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return not ours and any(Path(path).is_relative_to(place) for place in _SYSTEM)
 
 
 def _stands_for_many(name: str) -> bool:

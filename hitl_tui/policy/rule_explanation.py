@@ -112,7 +112,7 @@ def _why_arguments(rule: Rule, facts: Facts) -> str:
     if facts.arguments is None:
         said = Message("the arguments aren't known")
     elif is_strange(rule.arguments, dict(facts.arguments)):
-        said = Message("an argument is of a type that its schema doesn't speak about")
+        said = Message("an argument lacks, or is of a type that its schema doesn't speak about")
     elif fits(rule.arguments, dict(facts.arguments)) is None:
         said = Message(
             "its schema can't be looked through: a pattern could take too long, or a reference leads nowhere"

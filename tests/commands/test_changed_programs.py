@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from test_rules_commands import CommandedSession, commanded_session
@@ -197,6 +199,31 @@ def test_programs_are_what_runs_and_not_what_it_works_on(tmp_path: Path) -> None
 def declaring(*run: str) -> CommandDeclaration:
     quoted = ", ".join(json.dumps(word) for word in run)
     return parse_config(f"[teams.command_team.commands.c]\nrun = [{quoted}]\n", "t").commands["c"]
+
+
+@pytest.fixture
+def memory_folder() -> Iterator[Path]:
+    if not os.access("/dev/shm", os.W_OK):
+        pytest.skip("no folder in memory that everybody may write to")
+    with TemporaryDirectory(dir="/dev/shm") as folder:
+        yield Path(folder)
+
+
+def test_what_a_command_names_outside_of_the_workspace_is_bound_whatever_it_looks_like(
+    tmp_path: Path, memory_folder: Path
+) -> None:
+    root = tmp_path / "w"
+    root.mkdir()
+    job, script = tmp_path / "job", memory_folder / "job.sh"
+    for path in (job, script):
+        path.write_text("echo", encoding="utf-8")
+    for named, declared in ((job, declaring("sh", "../job")), (script, declaring("sh", str(script)))):
+        before = programs_of(declared, root)
+        named.write_text("echo other", encoding="utf-8")
+        now = programs_of(declared, root)
+        assert Bindings().changed(before, now) == [str(named)]
+    system = declaring("sh", "/usr/bin/env")
+    assert "/usr/bin/env" not in programs_of(system, root), "only root can write it"
 
 
 def test_what_can_be_no_file_is_no_program(tmp_path: Path) -> None:

@@ -94,6 +94,8 @@ NO_RM = Rule(
         ("claude-code", "Bash", {"command": "git status; rm -rf /"}, Ruling.DENY, 2),
         ("claude-code", "Bash", {"command": ["git status"]}, Ruling.DENY, 2),  # of a type that no rule speaks of
         ("claude-code", "Bash", None, Ruling.DENY, 2),  # what isn't known is never allowed, and may be denied
+        ("claude-code", "Bash", {"cmd": "rm -rf /"}, Ruling.ASK, 0),  # what the rule restricts isn't there
+        ("claude-code", "Bash", {}, Ruling.ASK, 0),
         ("other", "Bash", {"command": "git status"}, Ruling.ASK, 0),
         ("claude-code", "Write", {"command": "git status"}, Ruling.ASK, 0),
     ],
@@ -103,6 +105,14 @@ def test_rules_for_steps_look_at_agent_action_and_arguments(
 ) -> None:
     judged = Policy([GIT, NO_RM]).judge_step(agent, action, arguments)
     assert (judged.ruling, judged.rule) == (ruling, rule)
+
+
+def test_what_a_rule_says_may_be_lacking_may() -> None:
+    named = {"path": {"pattern": "^docs/"}, "limit": {"maximum": 9}}
+    for required, ruling in ((None, Ruling.ASK), (["path"], Ruling.ALLOW), ([], Ruling.ALLOW)):
+        schema = {"properties": named} if required is None else {"properties": named, "required": required}
+        rule = Rule(Ruling.ALLOW, action="read", arguments=schema)
+        assert Policy([rule]).judge_step("a", "read", {"path": "docs/a.md"}).ruling is ruling
 
 
 NESTED = "^git (status|diff)( [a-z]+)*$"

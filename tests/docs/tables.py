@@ -96,9 +96,9 @@ SETTINGS = {
     "[[policy]].command": "… for this declared command",
     "[[policy]].tool": "… for calls of this tool, which a graph asks about from inside",
     "[[policy]].arguments": (
-        "… where its arguments (of a tool, team, command or step) fit this JSON Schema. What isn't known, or is of "
-        "another type than the schema speaks about (`5000` as text), falls under a rule that asks or denies, never "
-        "under one that allows"
+        "… where its arguments (of a tool, team, command or step) fit this JSON Schema. What isn't known, isn't "
+        "there though the schema restricts it and has no `required`, or is of another type than it speaks about "
+        "(`5000` as text), falls under a rule that asks or denies, never under one that allows"
     ),
     "[[policy]].agent": "… for steps of this agent outside of sessions (task-checkpoints.md); `*` is any text",
     "[[policy]].action": "… for such steps whose action fits this pattern",

@@ -41,7 +41,7 @@ def test_each_rule_says_which_condition_is_not_met_and_one_applies() -> None:
     ("arguments", "says"),
     [
         (None, "the arguments aren't known, so it may"),
-        ({"command": 7}, "an argument is of a type that its schema doesn't speak about, so it may"),
+        ({"command": 7}, "an argument lacks, or is of a type that its schema doesn't speak about, so it may"),
     ],
 )
 def test_what_cannot_be_told_is_said(arguments: dict[str, object] | None, says: str) -> None:

@@ -383,8 +383,9 @@ _DEEPEST_TYPE = 6
 
 
 def is_strange(schema: JsonObject, value: Json) -> bool:
-    """Return whether anything in a value is of a type that a schema doesn't speak about at its place.
+    """Return whether anything in a value is of a type that a schema doesn't speak about at its place, or is lacking.
 
+    A schema that names what has to be there says that the rest may be lacking; one that doesn't wants all it restricts.
     A whole number is a number, too; what isn't whole is strange where only whole numbers are spoken of. A schema that
     says nothing of types at a place takes any. What is too large to be looked through counts as strange.
 
@@ -403,10 +404,17 @@ def is_strange(schema: JsonObject, value: Json) -> bool:
                 return True
             there.append(one)
         spoken = frozenset[str]().union(*(_spoken(one, schema) for one in given))
-        if spoken and not spoken & _kinds(item):
+        if (spoken and not spoken & _kinds(item)) or any(_lacks(item, one) for one in there):
             return True
         pending += ((below, part) for part, below in _parts(there, item) if below)
     return False
+
+
+def _lacks(value: Json, schema: JsonObject) -> bool:
+    """Return whether a value lacks something that a schema restricts, where that doesn't say what has to be there."""
+    if not isinstance(value, Mapping) or "required" in schema:
+        return False
+    return any(part not in ({}, True) and name not in value for name, part in _mapping(schema, "properties").items())
 
 
 def _alongside(schemas: Sequence[Json], root: JsonObject) -> Iterator[JsonObject]:
