@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import overload
+from typing import cast, overload
 
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.core.json_text import digest
@@ -23,7 +23,7 @@ from hitl_tui.core.json_types import (
     Subject,
     TodoState,
 )
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import MESSAGES, Message, messages_restored, with_messages
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan_index import APPROVED, OPEN, RUNNING, PlanFollower, PlanIndex
 from hitl_tui.core.plan_review import UNSAID, ReviewOptions
@@ -98,7 +98,7 @@ class Control:
         data = {name: getattr(self, name) for name in _CONTROL}
         data["mode"] = self.mode.value
         data["proposals"] = {k: dict(v) for k, v in self.proposals.items()}
-        data["refused"] = [dict(r) for r in self.refused]
+        data["refused"] = [with_messages(r) for r in self.refused]
         data["review"] = self.review.to_dict()
         data["reviewed"] = dict(self.reviewed)
         data["difference"] = dict(self.difference)
@@ -111,7 +111,7 @@ class Control:
         if "mode" in values:
             values["mode"] = Mode(values["mode"])
         if "refused" in values:
-            values["refused"] = tuple(values["refused"])
+            values["refused"] = tuple(map(_restored, values["refused"]))
         if "review" in values:
             values["review"] = ReviewOptions.from_dict(values["review"])
         return cls(**values)
@@ -122,6 +122,12 @@ class Control:
 
 
 _CONTROL = {f.name: None for f in fields(Control)}
+
+
+def _restored(refusal: Refusal) -> Refusal:
+    data = messages_restored(dict(refusal))
+    data.pop(MESSAGES, None)
+    return cast(Refusal, data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import cast
 
-from hitl_tui.core.json_types import EventData
+from hitl_tui.core.json_types import EventData, Refusal
 from hitl_tui.core.messages import messages_restored, with_messages
 
 
@@ -101,3 +101,19 @@ def seconds_between(start: str, end: str) -> float | None:
 def utc_now() -> str:
     """Return the time now: ISO 8601 in UTC with microseconds, so that texts sort as times do."""
     return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+_LONGEST_REFUSAL = 500
+"""Characters of a text that says why an event was refused."""
+
+
+def refusal(event: Event, message: str, reason: str) -> Refusal:
+    """Return what is kept of an event that could not take effect.
+
+    Args:
+        event: the event.
+        message: why not, in one sentence.
+        reason: the same in a word.
+    """
+    said = message if len(message) <= _LONGEST_REFUSAL else message[:_LONGEST_REFUSAL]
+    return {"event": event.id, "kind": str(event.kind)[:60], "message": said, "reason": reason}

@@ -14,7 +14,7 @@ from typing import Any
 from hitl_tui.core import fold_decisions, fold_operator_events
 from hitl_tui.core.board import Board, Draft, Rules
 from hitl_tui.core.errors import BadInput, HitlError, Refused
-from hitl_tui.core.events import Event, EventKind
+from hitl_tui.core.events import Event, EventKind, refusal
 from hitl_tui.core.fold_consequences import ask_closed_anew, settle, withdraw_unbound
 from hitl_tui.core.fold_operator_events import target
 from hitl_tui.core.interrupts.numbers import HIGHEST_NUMBER, asked_anew, highest_number, interrupts_of
@@ -352,10 +352,10 @@ def fold(board: Board, events: Sequence[Event], rules: Rules) -> Folded:
             last = event.at or last
         except HitlError as error:
             draft.changed, draft.control = before
-            refused.append(_refusal(event, error.message, getattr(error, "reason", "not_allowed")))
+            refused.append(refusal(event, error.message, getattr(error, "reason", "not_allowed")))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
             draft.changed, draft.control = before
-            refused.append(_refusal(event, Message("This event can't be understood: {}.", repr(error)), "malformed"))
+            refused.append(refusal(event, Message("This event can't be understood: {}.", repr(error)), "malformed"))
         closed = event.data.get("closed") if isinstance(event.data, Mapping) else None
         if isinstance(closed, Mapping):
             ask_closed_anew(draft, closed)
@@ -377,10 +377,6 @@ def check_event(draft: Draft, event: Event) -> None:
         _HANDLERS[EventKind(event.kind)](draft, event)
     except HitlError as error:
         raise Refused(error.message, reason=getattr(error, "reason", "not_allowed")) from error
-
-
-def _refusal(event: Event, message: str, reason: str) -> Refusal:
-    return {"event": event.id, "kind": str(event.kind)[:60], "message": message[:500], "reason": reason}
 
 
 _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hitl_tui.core import board, fold_operator_events
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import HitlError, Refused
-from hitl_tui.core.events import Event
+from hitl_tui.core.events import Event, refusal
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
 from hitl_tui.core.interrupts.numbers import asked_anew
 from hitl_tui.core.json_text import digest
@@ -21,7 +21,6 @@ from hitl_tui.core.json_types import (
     PlanReviewed,
     ProposalState,
     ProposedChange,
-    Refusal,
     TodoMetadata,
     TodoQuestion,
 )
@@ -152,8 +151,7 @@ def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> tuple[str,
         draft.changed, draft.control = before
         why = error.message if isinstance(error, HitlError) else repr(error)
         message = Message("The plan can no longer change like this: {}", why)
-        refusal: Refusal = {"event": event.id, "kind": str(event.kind), "message": message[:500], "reason": "stale"}
-        draft.control = draft.control.refuse([refusal])
+        draft.control = draft.control.refuse([refusal(event, message, "stale")])
         return ()
     return tuple(renamed.values())
 
@@ -177,9 +175,9 @@ def _apply_change(draft: Draft, event: Event, change: ProposedChange, renamed: d
         after = [renamed.get(d, d) for d in change["after"]]
         fold_operator_events.come_after(draft, replace(event, data={"todo_id": change["todo_id"], "after": after}))
         if anchor := change.get("anchor"):
-            place: EventData = {"todo_id": change["todo_id"], "where": change["where"]}
-            place["anchor"] = renamed.get(anchor, anchor)
-            fold_operator_events.move(draft, replace(event, data=place))
+            where: EventData = {"todo_id": change["todo_id"], "where": change["where"]}
+            where["anchor"] = renamed.get(anchor, anchor)
+            fold_operator_events.place(draft, replace(event, data=where))
     else:
         fold_operator_events.priority(
             draft, replace(event, data={"todo_id": change["todo_id"], "priority": change["priority"]})
@@ -291,8 +289,7 @@ def _ask_anew(
     """Ask what was answered once more: the answer may not count, and its request was settled by it."""
     interrupts = [asked_anew(i, todo.asked) if i["id"] == interrupt_id else i for i in question["interrupts"]]
     draft.put(replace(todo, question={**question, "interrupts": interrupts}, asked=todo.asked + 1))
-    refusal: Refusal = {"event": event.id, "kind": str(event.kind), "message": why[:500], "reason": "not_allowed"}
-    draft.control = draft.control.refuse([refusal])
+    draft.control = draft.control.refuse([refusal(event, why, "not_allowed")])
 
 
 _TODO_VERDICTS: Mapping[Kind, Callable[[Draft, Event, SupervisorTodo, Verdict], None]] = {

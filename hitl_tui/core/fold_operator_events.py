@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from math import inf
@@ -290,13 +290,50 @@ def priority(draft: Draft, event: Event) -> None:
 
 
 def move(draft: Draft, event: Event) -> None:
-    """`todo_id`, `where` (`before` or `after`), `anchor` (a TODO id); only what is still to come moves."""
-    todo, anchor = target(draft, event), draft.get(str(event.data["anchor"]))
-    if why := todo.why_fixed:
-        raise BadInput(why)
-    where = str(event.data["where"])
-    if where not in ("before", "after") or todo.id == anchor.id:
-        raise BadInput(Message('A step moves "before" or "after" another one.'))
+    """`todo_id`, `where`, `anchor` as for `place`; refused past what it waits for or what waits for it.
+
+    There it would run neither earlier nor later than before.
+    """
+    todo, anchor, where = _placing(draft, event)
+    others = sorted((one for one in draft if one != todo.id), key=draft.rank)
+    now, then = sum(draft.rank(one) < todo.rank for one in others), others.index(anchor.id) + (where == "after")
+    passed = {*others[then:now], *others[now:then]}
+    needed = _connected(draft, todo, draft.dependencies) & passed
+    if needed:
+        nearest = max(needed, key=lambda one: (one in todo.dependencies, draft.rank(one)))
+        raise BadInput(
+            Message(
+                "{0} waits for {1}, so it can't run before it. To turn that round, write: move {0} before {1}",
+                step_name(todo.id),
+                step_name(nearest),
+            )
+        )
+    users = _connected(draft, todo, lambda one: users_of(draft, [one])) & passed
+    if users:
+        nearest = min(users, key=lambda one: (todo.id not in draft.dependencies(one), draft.rank(one)))
+        raise BadInput(
+            Message(
+                "{1} waits for {0}, so {0} can't run after it. To turn that round, write: move {0} after {1}",
+                step_name(todo.id),
+                step_name(nearest),
+            )
+        )
+    place(draft, event)
+
+
+def _connected(draft: Draft, todo: SupervisorTodo, nexts: Callable[[str], Iterable[str]]) -> set[str]:
+    """Return the TODOs that one waits for, or that wait for it, directly or through others: none that has ended."""
+    found, left = set[str](), [] if todo.status is Status.SKIPPED else [todo.id]
+    while left:
+        fresh = {one for one in nexts(left.pop()) if draft.status(one) not in ("completed", "skipped")} - found
+        found |= fresh
+        left += fresh
+    return found
+
+
+def place(draft: Draft, event: Event) -> None:
+    """`todo_id`, `where` (`before` or `after`), `anchor` (a TODO id): another place for what is still to come."""
+    todo, anchor, where = _placing(draft, event)
     others = sorted(rank for todo_id, rank in draft.ranks().items() if todo_id != todo.id)
     index = others.index(anchor.rank)
     low, high = (index - 1, index) if where == "before" else (index, index + 1)
@@ -305,9 +342,24 @@ def move(draft: Draft, event: Event) -> None:
     middle = (below + above) / 2
     if middle in (below, above):
         _renumber(draft)
-        move(draft, event)
+        place(draft, event)
         return
     draft.put(replace(todo, rank=middle))
+
+
+def _placing(draft: Draft, event: Event) -> tuple[SupervisorTodo, SupervisorTodo, str]:
+    """Return which TODO shall stand where beside which other one.
+
+    Raises:
+        BadInput: it can't have another place, or that says none.
+    """
+    todo, anchor = target(draft, event), draft.get(str(event.data["anchor"]))
+    if why := todo.why_fixed:
+        raise BadInput(why)
+    where = str(event.data["where"])
+    if where not in ("before", "after") or todo.id == anchor.id:
+        raise BadInput(Message('A step moves "before" or "after" another one.'))
+    return todo, anchor, where
 
 
 def _renumber(draft: Draft) -> None:

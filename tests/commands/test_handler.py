@@ -22,6 +22,7 @@ from hitl_tui.core.identity import Identity
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.todos import Status
+from hitl_tui.language import translate, using
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.task_checkpoints.checkpoint import Call
 from hitl_tui.task_checkpoints.folders import register, store_of
@@ -149,11 +150,15 @@ async def test_update(place: Place) -> None:
 async def test_remove_priority_move_edit(place: Place) -> None:
     async with place.open() as op:
         await op.rest()
+        assert (await op.say("/todo priority 2 critical"))["priority"] == "critical"
+        refused = (await op.try_to("/todo move 2 before 1"))["error"]
+        assert "002 waits for 001" in refused
+        with using("ko"):
+            assert translate(refused).startswith("002: 001의 결과를 기다리므로")
+        await op.say("/todo add low more", "/todo move 4 before 1")
+        assert [t.id for t in op.now.todos] == ["todo_004", "todo_001", "todo_002", "todo_003"]
         assert (await op.say("/todo remove 3"))["todo_id"] == "todo_003"
         assert "todo_003" not in op.now.raw
-        assert (await op.say("/todo priority 2 critical"))["priority"] == "critical"
-        await op.say("/todo move 2 before 1")
-        assert [t.id for t in op.now.todos] == ["todo_002", "todo_001"]
         answer = await op.say("/todo edit 1 other words")
         assert answer["arguments"] == {"what": "other words"}
 

@@ -529,6 +529,39 @@ def test_todos_start_by_priority_and_order_within_the_bound() -> None:
     assert order == ["todo_001", "todo_004", "todo_003", "todo_002"]
 
 
+@pytest.mark.parametrize(
+    ("todo_id", "where", "anchor", "why"),
+    [
+        ("todo_003", "before", "todo_002", "003 waits for 002"),
+        ("todo_003", "before", "todo_001", "003 waits for 002"),
+        ("todo_004", "before", "todo_002", "004 waits for 003"),
+        ("todo_005", "before", "todo_003", ""),
+        ("todo_002", "after", "todo_003", "003 waits for 002"),
+        ("todo_002", "after", "todo_005", "003 waits for 002"),
+        ("todo_002", "before", "todo_001", ""),
+        ("todo_001", "after", "todo_005", ""),
+    ],
+)
+def test_a_step_moves_past_nothing_that_it_waits_for(todo_id: str, where: str, anchor: str, why: str) -> None:
+    """D15: it would run neither earlier nor later."""
+    table = Table(plan("a", "b", "c:b", "d:c", "e"))
+    before = [t.id for t in table.board.all()]
+    table.take(on(EventKind.MOVE, todo_id, where=where, anchor=anchor))
+    assert ([t.id for t in table.board.all()] == before) is bool(why)
+    assert not why or why in table.refused()
+
+
+def test_a_step_moves_past_what_it_waited_for() -> None:
+    table = Table(plan("a", "b:a", "c:b"))
+    table.approve("todo_001")
+    table.finish("todo_001")
+    table.take(on(EventKind.MOVE, "todo_002", where="before", anchor="todo_001"))
+    assert [t.id for t in table.board.all()] == ["todo_002", "todo_001", "todo_003"]
+    table.take(on(EventKind.SKIP, "todo_003", reason="no"))
+    table.take(on(EventKind.MOVE, "todo_003", where="before", anchor="todo_002"))
+    assert [t.id for t in table.board.all()] == ["todo_003", "todo_002", "todo_001"]
+
+
 def test_moving_into_the_same_gap_for_ever_keeps_an_order() -> None:
     table = Table(plan("a", "b", "c"))
     for _ in range(120):

@@ -732,7 +732,7 @@ async def test_a_plan_that_was_moved_about_can_still_be_approved(place: Place) -
     place.mode = Mode.PLAN
     async with place.open() as op:
         await op.rest()
-        await op.say("/todo move 2 before 1", "/todo move 2 after 1", "/todo add low more", "/todo remove 3")
+        await op.say("/todo add low more", "/todo move 3 before 1", "/todo move 3 after 2", "/todo remove 3")
         await op.rest()
         await op.say("/plan approve")
         assert (await op.rest()).status == "finished"

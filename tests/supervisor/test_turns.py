@@ -22,11 +22,11 @@ class FeedingPlanner(ListPlanner):
 
 @pytest.mark.parametrize("strategy", [Strategy.SEQUENTIAL, Strategy.PIPELINE])
 @pytest.mark.parametrize("move", ["4 before 3", "4 before 1", "3 before 2", "1 after 4"])
-async def test_a_step_that_stands_before_what_it_waits_for_waits(tmp_path: Path, strategy: Strategy, move: str) -> None:
+async def test_a_step_is_never_put_before_what_it_waits_for(tmp_path: Path, strategy: Strategy, move: str) -> None:
     place = Place(tmp_path, planner=ListPlanner(STEPS, strategy))
     async with place.open() as op:
         await op.rest()
-        await op.say(f"/todo move {move}")
+        assert "To turn that round, write: move 00" in (await op.try_to(f"/todo move {move}"))["error"]
         assert [question.todo_id for question in await op.finish()] == [f"todo_00{n}" for n in (1, 2, 3, 4)]
 
 
@@ -39,6 +39,7 @@ async def test_what_is_added_for_a_step_is_asked_before_it(tmp_path: Path, strat
         for number in range(1, after + 1):
             await op.say(f"/todo approve {number} --digest {op.now.questions[0].digest}")
             await op.rest()
-        await op.say("more", "/proposal accept", "/todo move 5 after 4")
+        await op.say("more", "/proposal accept")
+        await op.try_to("/todo move 5 after 4")
         met = [question.todo_id for question in await op.finish()]
         assert set(met) >= {"todo_004", "todo_005"} and met.index("todo_005") < met.index("todo_004")
