@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts.schema_fields import inferred
+from hitl_tui.core.interrupts.field_text import (
+    BOOLEAN,
+    INTEGER,
+    JSON,
+    NUMBER,
+    TEXTS,
+    field_kind,
+    field_value,
+    form_schema,
+)
 from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
@@ -120,34 +128,37 @@ class Field:
             BadInput: it isn't what the field takes.
         """
         plain = text.strip()
-        if self.type in ("integer", "number"):
-            try:
-                found = int(plain) if self.type == "integer" else float(plain)
-            except (ValueError, OverflowError):
-                raise self._wrong(text) from None
-            low = self.minimum is not None and found < self.minimum
-            high = self.maximum is not None and found > self.maximum
-            if low or high or found != found:
-                raise self._wrong(text)
-            return int(plain) if plain.lstrip("+-").isdigit() else found
-        if self.type == "boolean":
-            if plain.lower() not in ("true", "false"):
-                raise self._wrong(text)
-            return plain.lower() == "true"
         if self.choices and text not in self.choices:
             meant = next((choice for choice in self.choices if value_words(self.name, choice) == plain), None)
             if meant is None:
                 raise self._wrong(text)
             return meant
-        if self.type == "texts" and not plain.startswith("["):
-            whole = self.name == DOCUMENTS and plain == _(WHOLE_FOLDER)
-            return ["."] if whole else [part.strip() for part in re.split("[,\n]", plain) if part.strip()]
-        if self.type in ("json", "texts"):
-            try:
-                return strict_json(text)
-            except ValueError as error:
-                raise BadInput(_("{name} must be valid JSON ({error}).").format(name=self.name, error=error)) from error
-        return text
+        if self.type == TEXTS and self.name == DOCUMENTS and plain == _(WHOLE_FOLDER):
+            return ["."]
+        found = field_value(self.type, text)
+        if self.type in (INTEGER, NUMBER, BOOLEAN) and (isinstance(found, str) or not self._within(found)):
+            raise self._wrong(text)
+        if self.type in (TEXTS, JSON) and isinstance(found, str):
+            self._read_json(text)
+        return found
+
+    def _within(self, value: Json) -> bool:
+        """Return whether a number isn't too small or too great."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return True
+        low = self.minimum is not None and value < self.minimum
+        return not low and not (self.maximum is not None and value > self.maximum)
+
+    def _read_json(self, text: str) -> None:
+        """Check that a text is JSON.
+
+        Raises:
+            BadInput: it isn't; the message says what is wrong.
+        """
+        try:
+            strict_json(text)
+        except ValueError as error:
+            raise BadInput(_("{name} must be valid JSON ({error}).").format(name=self.name, error=error)) from error
 
     def problem(self, text: str) -> str:
         """Return what is wrong with a text; nothing when it is empty, for then it is left out or its default holds."""
@@ -201,24 +212,11 @@ def schema_fields(schema: JsonSchema, present: JsonObject) -> tuple[Field, ...]:
         if said.get("readOnly"):
             continue
         options = said.get("enum") or ()
-        plain = all(isinstance(o, str) for o in options)
-        kind = said.get("type")
-        listed = kind == "array" and (said.get("items") or {}).get("type") == "string"
-        kind = kind if kind in ("string", "integer", "number", "boolean") and plain else "texts" if listed else "json"
-        if name in present and kind in ("string", "texts") and not _fits(kind, present[name]):
-            kind = "json"
-        choices = tuple(options) if plain else ()
+        choices = tuple(options) if all(isinstance(o, str) for o in options) else ()
         low, high = said.get("minimum"), said.get("maximum")
-        description = str(said.get("description", ""))
+        kind, description = field_kind(schema, name, present), str(said.get("description", ""))
         found[name] = Field(name, kind, choices, low, high, said.get("default"), name in required, description)
-    return (*found.values(), *(Field(name, "json") for name in present if name not in found))
-
-
-def _fits(kind: str, value: Json) -> bool:
-    """Return whether a value that is there is a text, or a list of texts."""
-    if kind == "string":
-        return isinstance(value, str)
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return (*found.values(), *(Field(name, JSON) for name in present if name not in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,8 +275,7 @@ class Form:
 def wanted_form(wants: Wants) -> Form:
     """Return the form of what an action needs: from its schema, or from what is there."""
     present = dict(wants.present) if isinstance(wants.present, Mapping) else {}
-    schema = wants.schema if wants.schema and "properties" in wants.schema else inferred(present)
-    return Form(schema_fields(schema, present), present)
+    return Form(schema_fields(form_schema(wants), present), present)
 
 
 def field_text(field: Field, values: JsonObject) -> str:

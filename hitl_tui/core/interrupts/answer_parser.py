@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.field_text import field_kind, field_value, form_schema, json_value, typed_value
 from hitl_tui.core.interrupts.shape import (
     APPROVE,
     EACH,
@@ -25,7 +26,6 @@ from hitl_tui.core.interrupts.shape import (
     ShapeKind,
     same,
 )
-from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -199,28 +199,6 @@ def _words(text: str) -> str:
     return shlex.split(text)[0]
 
 
-def typed_value(text: str) -> Json:
-    """Return a typed value: `30` is a number, `"30"` a text, what isn't JSON is text as it stands.
-
-    Raises:
-        BadInput: it is JSON with an object that names a key twice.
-    """
-    found = _json(text)
-    return text if found is None and text.strip() != "null" else found
-
-
-def _json(text: str) -> Json:
-    """Return the JSON that a text is; None when it isn't any, and for null.
-
-    Raises:
-        BadInput: an object in it names a key twice.
-    """
-    try:
-        return strict_json(text)
-    except ValueError:
-        return None
-
-
 def _fields(action: Action, rest: str) -> dict[str, Json]:
     """Return the fields that `name=value …` or a JSON object gives.
 
@@ -231,7 +209,7 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
     """
     present = action.wants.present if isinstance(action.wants.present, Mapping) else {}
     if rest.startswith("{"):
-        found = _json(rest)
+        found = json_value(rest)
         if not isinstance(found, dict):
             raise BadInput(Message('What follows "{}" must be one valid JSON object.', action.name))
         return found
@@ -254,7 +232,7 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
         if known and name not in known and not added:
             listed, shown = ", ".join(one_line(k, 40) for k in known), one_line(name, 40)
             raise BadInput(Message('No field "{0}"; known: {1}; +{0}=… adds it.', shown, listed))
-        changed[name] = _as_declared(action, name, value)
+        changed[name] = field_value(field_kind(form_schema(action.wants), name, present), value)
     if not changed and action.name == EDIT and present:
         raise BadInput(Message('"{}" needs the change: name=value or a JSON object.', action.name))
     return {**present, **changed}
@@ -272,17 +250,6 @@ def _names(action: Action) -> list[str]:
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     named = list(properties) if isinstance(properties, Mapping) else []
     return list(dict.fromkeys([*named, *(present if isinstance(present, Mapping) else {})]))
-
-
-def _as_declared(action: Action, name: str, text: str) -> Json:
-    """Return a field's value: a text where one is declared or there now, else JSON where it is any."""
-    schema, present = action.wants.schema, action.wants.present
-    properties = schema.get("properties") if isinstance(schema, Mapping) else None
-    known = properties.get(name) if isinstance(properties, Mapping) else None
-    kind = known.get("type") if isinstance(known, Mapping) else None
-    if kind == "string" or (kind is None and isinstance(present, Mapping) and isinstance(present.get(name), str)):
-        return text
-    return typed_value(text)
 
 
 def _option(action: Action, text: str) -> Json:
@@ -336,7 +303,7 @@ def _plain(shape: Shape, text: str) -> Reading | None:
         if respond.wants.form is Form.VALUE:
             return Reading(RESPOND, shape.answer(RESPOND, declared_value(respond, text)))
     if edit is not None and edit.wants.form is Form.VALUE and isinstance(edit.wants.present, str):
-        found = _json(text) if text.startswith('"') else None
+        found = json_value(text) if text.startswith('"') else None
         return Reading(EDIT, shape.answer(EDIT, found if isinstance(found, str) else text))
     filled = shape.kind in (ShapeKind.SCHEMA, ShapeKind.ELICITATION)
     if filled and edit is not None and edit.wants.form is Form.FIELDS and not _braced(text) and "=" in text:
@@ -369,7 +336,7 @@ def _whole(shape: Shape, text: str) -> Reading:
     Raises:
         BadInput: it isn't any, or doesn't fit.
     """
-    found = _json(text)
+    found = json_value(text)
     if found is None and text != "null":
         if _braced(text):
             raise BadInput(Message("The answer isn't valid JSON."))
