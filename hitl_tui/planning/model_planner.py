@@ -95,6 +95,10 @@ class ChangeForm(BaseModel):
         if self.kind == "add":
             if self.step is None:
                 raise PlanError(Message('A change of kind "add" has no step.'))
+            if self.step.id in known:
+                raise PlanError(
+                    Message('The plan has the step "{}"; one that is added needs another id.', self.step.id)
+                )
             return AddStep(self.step.step())
         todo = known.get(self.todo)
         if todo is None:

@@ -142,10 +142,16 @@ def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
         raise BadInput(Message('The template {} can\'t have "{}" like that: {}.', key, place, wrong["msg"])) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(Message("The template {} isn't valid TOML: {}.", key, one_line(str(error), 160))) from error
+    names = {name for step in file.steps for name in (step.id, step.agent) if name}
     for number, step in enumerate(file.steps, start=1):
         for hole in _HOLE.findall(json.dumps([step.task, step.title, step.input], ensure_ascii=False)):
             if hole not in file.parameters:
                 raise BadInput(Message('Step {} of the template {} has no parameter "{}".', number, key, hole))
+        if astray := [name for name in step.after if name not in names]:
+            said = Message(
+                'Step {} of the template {} waits for "{}", which is none of its steps.', number, key, astray[0]
+            )
+            raise BadInput(said)
     return PlanTemplate(key, text, file, own)
 
 
@@ -233,8 +239,8 @@ def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], paramete
 
     if not todos:
         raise BadInput(Message("The plan has no steps to save."))
-    known = {todo.id for todo in todos}
-    steps = [_kept(todo, known, hole) for todo in todos]
+    ids = {todo.id: f"step_{number}" for number, todo in enumerate(todos, start=1)}
+    steps = [_kept(todo, ids, hole) for todo in todos]
     body = tomli_w.dumps({"steps": steps})
     for parameter, value in parameters.items():
         if not re.fullmatch(_PARAMETER, parameter):
@@ -246,14 +252,14 @@ def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], paramete
     return f"{tomli_w.dumps(head)}\n{body}"
 
 
-def _kept(todo: SupervisorTodo, known: set[str], hole: Callable[[str], str]) -> dict[str, Any]:
-    """Return what a template keeps of a TODO; what is as usual is left out."""
+def _kept(todo: SupervisorTodo, ids: Mapping[str, str], hole: Callable[[str], str]) -> dict[str, Any]:
+    """Return what a template keeps of a TODO, with the ids that steps have there; what is as usual is left out."""
     given = {key: value for key, value in todo.arguments.items() if key not in FOUND}
     kept = {
-        "id": todo.id,
+        "id": ids[todo.id],
         "agent": str(todo.metadata.get("agent", todo.agent_name)),
         **_mapped({"title": todo.name, "task": todo.description}, hole),
-        "after": [dependency for dependency in todo.dependencies if dependency in known],
+        "after": [ids[dependency] for dependency in todo.dependencies if dependency in ids],
         "priority": _PRIORITIES[todo.priority],
         "optional": todo.optional,
         "input": _mapped(given, hole),

@@ -63,8 +63,8 @@ class AddStep:
     """Add a TODO.
 
     Args:
-        step: what it does. Its dependencies name TODOs there are, or steps added in the same proposal (by step id,
-            or by agent where only one of them uses it).
+        step: what it does. Its dependencies name steps added in the same proposal (by step id, or by agent where
+            only one of them uses it), or else TODOs there are.
         feeds: TODOs there are that had better wait for it; kept as metadata `feeds`, nothing is changed on them.
     """
 
@@ -181,7 +181,8 @@ def resolved(
     """
     known = {todo.id: todo for todo in todos}
     additions = [change for change in changes if isinstance(change, AddStep)]
-    inner = [replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in known)) for a in additions]
+    outer = known.keys() - {a.step.id for a in additions}
+    inner = [replace(a.step, dependencies=tuple(d for d in a.step.dependencies if d not in outer)) for a in additions]
     added = converter.convert_with_strategy(ExecutionPlan(tuple(inner)), taken=[*known, *taken])
     names = {a.step.id: todo.id for a, todo in zip(additions, added, strict=True) if a.step.id}
 
@@ -210,8 +211,8 @@ def resolved(
             metadata["alone"] = True
         if change.feeds:
             metadata["feeds"] = list(change.feeds)
-        outer = (d for d in change.step.dependencies if d in known)
-        edges[todo.id] = list(dict.fromkeys([*outer, *todo.dependencies]))
+        earlier = (d for d in change.step.dependencies if d in outer)
+        edges[todo.id] = list(dict.fromkeys([*earlier, *todo.dependencies]))
         for fed in change.feeds:
             edges[named(fed)].append(todo.id)
         todo = replace(todo, dependencies=tuple(edges[todo.id]), metadata=metadata, rank=last)

@@ -72,6 +72,42 @@ def test_a_plan_is_kept_with_parameters_and_run_again(shell: Shell) -> None:
     assert "renewal of a lease" in steps[0]["arguments"]["query"]
 
 
+TWO_STEPS = """
+[[steps]]
+id = "todo_001"
+agent = "search_team"
+task = "deposit cap"
+
+[[steps]]
+id = "todo_002"
+agent = "analysis_team"
+task = "deposit cap"
+after = ["todo_001"]
+"""
+
+
+def test_steps_wait_for_those_of_their_template_whatever_the_session_has(shell: Shell) -> None:
+    assert do(shell, "/todo add document_team deposit cap --after 1")["status"] == "added"
+    assert do(shell, "/template save own")["status"] == "saved"
+    (shell.data / "templates" / "earlier.toml").write_text(TWO_STEPS)  # as earlier versions named them
+    before = do(shell, "/todos")["todos"]
+    places = {todo["id"]: place for place, todo in enumerate(before)}
+    for name, waits in (
+        ("own", [[places[one] for one in todo["dependencies"]] for todo in before]),
+        ("earlier", [[], [0]]),
+    ):
+        added = [change["todo"] for change in do(shell, f"/template run {name}")["proposal"]["changes"]]
+        fresh = {todo["id"]: place for place, todo in enumerate(added)}
+        assert [[fresh.get(one) for one in todo["dependencies"]] for todo in added] == waits, name
+
+
+def test_what_a_template_waits_for_is_its_own(shell: Shell) -> None:
+    (shell.data / "templates").mkdir()
+    (shell.data / "templates" / "astray.toml").write_text(TWO_STEPS.replace('after = ["todo_001"]', 'after = ["001"]'))
+    for line in ("/template run astray", "/template show astray"):
+        assert do(shell, line)["error"] == 'Step 2 of the template astray waits for "001", which is none of its steps.'
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [

@@ -167,15 +167,18 @@ def test_none_plans_by_rules(desk: Desk) -> None:
     assert said["status"] == "proposed"
 
 
-def test_plain_text_becomes_a_checked_proposal(desk: Desk) -> None:
+@pytest.mark.parametrize(
+    "wrong",
+    [{"kind": "skip", "todo": "todo_009"}, {"kind": "add", "step": {**FIND, "id": "todo_001"}}],
+)
+def test_plain_text_becomes_a_checked_proposal(desk: Desk, wrong: Mapping[str, Any]) -> None:
     script(desk, plan(FIND))
     desk.run()
-    wrong = changes({"kind": "skip", "todo": "todo_009"})
     right = changes({"kind": "add", "step": {**JUDGE, "after": ["todo_001"]}}, reason="A comparison was asked for.")
-    script(desk, wrong, right)
+    script(desk, changes(wrong), right)
     said = desk.do("compare it too")
     assert said["status"] == "proposed"
-    assert "todo_009" in desk.model.asked[-1]["messages"][-1]["content"]
+    assert f'the step "{wrong.get("todo", "todo_001")}"' in desk.model.asked[-1]["messages"][-1]["content"]
     script(desk, changes(reason="That is done already."))
     said = desk.do("find the cap")
     assert said["error"] == "openai:scripted changes nothing: That is done already."
