@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import TypeGuard
 
 from hitl_tui.config.figure_limits import FigureLimit
-from hitl_tui.config.problems import LARGE, Problem, described, nearest, quoted
+from hitl_tui.config.problems import LARGE, Problem, described, quoted
 from hitl_tui.core.errors import BadInput, MissingInput, UnknownName
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.policy import Risk
 
 _TOKEN = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]|[^{}]+")

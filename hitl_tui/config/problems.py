@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.safe_text import safe_text
 
 LARGE = 10**18
@@ -41,13 +41,6 @@ def described(value: object) -> str:
     if isinstance(value, dict):
         return Message("a table")
     return Message("a date or time") if type(value).__module__ == "datetime" else Message("something else")
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return the known name that was probably meant, or an empty text."""
-    matches = get_close_matches(name[:100].lower().replace("_", "-"), [k.replace("_", "-") for k in known], 1, 0.6)
-    by_form = {k.replace("_", "-"): k for k in known}
-    return by_form[matches[0]] if matches else ""
 
 
 Path = tuple[str | int, ...]

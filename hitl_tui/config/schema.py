@@ -43,7 +43,7 @@ from hitl_tui.config.model_settings import ModelSettings, Prices, name_problem
 from hitl_tui.config.model_settings import address_problem as server_address_problem
 from hitl_tui.config.notify_settings import NotifySettings, address_problem
 from hitl_tui.config.pins import pattern_problem
-from hitl_tui.config.problems import Problem, described, nearest, quoted
+from hitl_tui.config.problems import Problem, described, quoted
 from hitl_tui.config.quick_reader import COMMAND_NAME, ENVIRONMENT_NAME
 from hitl_tui.config.review_settings import runtime_problem
 from hitl_tui.config.team_entry_points import packaged_teams
@@ -57,6 +57,7 @@ from hitl_tui.config.workspace import (
 )
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 
 

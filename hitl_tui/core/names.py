@@ -11,6 +11,17 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.short_titles import short_title
 
 _STEP = Message("step")
+_COMPARED = 100
+"""Characters of a name that are compared with those there are."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name that was probably meant; empty for none."""
+    from difflib import get_close_matches
+
+    by_form = {one.lower().replace("_", "-"): one for one in known}
+    found = get_close_matches(name[:_COMPARED].lower().replace("_", "-"), by_form, 1)
+    return by_form[found[0]] if found else ""
 
 
 def some_of(known: Sequence[str], shown: int = 6) -> Message:

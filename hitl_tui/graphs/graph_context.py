@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import inspect
 import os
 import re
@@ -15,6 +14,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.json_schema import problem
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_schema import field_schema
 from hitl_tui.graphs.json_values import plain
@@ -93,10 +93,10 @@ class ContextForm:
         known = self.fields
         for key in given:
             if known and key not in known and self.schema.get("additionalProperties") in (None, False):
-                near = difflib.get_close_matches(str(key), list(known), n=1)
+                near = nearest(str(key), known)
                 said = one_line(str(key), 60)
                 raise BadInput(
-                    Message('The context of {} has no "{}"; did you mean "{}"?', name, said, near[0])
+                    Message('The context of {} has no "{}"; did you mean "{}"?', name, said, near)
                     if near
                     else Message('The context of {} has no "{}"; its fields are {}.', name, said, ", ".join(known))
                 )

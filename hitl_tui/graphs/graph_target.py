@@ -5,7 +5,6 @@ Importing runs the user's module. Whatever it raises becomes one sentence that n
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -24,6 +23,7 @@ from typing import Any
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_source import GraphSource, is_followed
 
@@ -352,10 +352,10 @@ def _only_graph(module: ModuleType, shown: str) -> object:
 def _missing(module: ModuleType, shown: str, attribute: str) -> str:
     names = [name for name in vars(module) if not name.startswith("__")]
     graphs = [name for name in names if looks_like_graph(vars(module)[name])]
-    near = difflib.get_close_matches(attribute, names, n=1)
+    near = nearest(attribute, names)
     wanted = one_line(attribute, 100)
     if near:
-        return Message('{} has no "{}"; did you mean "{}"?', shown, wanted, near[0])
+        return Message('{} has no "{}"; did you mean "{}"?', shown, wanted, near)
     if graphs:
         return Message('{} has no "{}"; its graphs are {}.', shown, wanted, ", ".join(graphs))
     return Message('{} has no "{}".', shown, wanted)

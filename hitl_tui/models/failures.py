@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from hitl_tui.config.model_settings import ModelSettings
 from hitl_tui.core.errors import BadInput, HitlError, MissingExtra
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.safe_text import mask, one_line
 
 EXTRAS: Mapping[str, str] = MappingProxyType({"openai": "openai", "anthropic": "anthropic", "google_genai": "google"})
@@ -45,10 +45,9 @@ class BudgetReached(ModelFailure):
 
 def unknown_provider(provider: str, known: list[str]) -> BadInput:
     """Return what is said of a provider that doesn't exist."""
-    near = difflib.get_close_matches(provider, known, n=1, cutoff=0.5)
     shown = ", ".join(sorted(EXTRAS))
-    if near:
-        return BadInput(Message('No model provider "{}"; did you mean "{}"?', one_line(provider, 40), near[0]))
+    if near := nearest(provider, known):
+        return BadInput(Message('No model provider "{}"; did you mean "{}"?', one_line(provider, 40), near))
     return BadInput(Message('No model provider "{}"; known ones are {}, and others.', one_line(provider, 40), shown))
 
 

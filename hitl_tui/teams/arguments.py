@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hitl_tui.config.problems import nearest, quoted
+from hitl_tui.config.problems import quoted
 from hitl_tui.core.errors import BadInput, MissingInput
 from hitl_tui.core.interrupts.json_schema import expects, problem
 from hitl_tui.core.interrupts.schema_fields import fields_schema, resolved
 from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.teams.contract import one
 
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}

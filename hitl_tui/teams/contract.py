@@ -7,7 +7,6 @@ never stores. What a team wants said first in the final answer is a `Brief`, bes
 
 from __future__ import annotations
 
-import difflib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDi
 from hitl_tui.core.errors import HitlError, UnknownName
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, Stored
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.plan import Concern, Guide
 from hitl_tui.core.policy import Policy, Risk
 from hitl_tui.core.safe_text import safe_text
@@ -688,9 +688,8 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownName:
     names, name = sorted(known), one(name)
     if not names:
         return UnknownName(Message('No {} "{}"; none exist.', what, name))
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    if near:
-        return UnknownName(Message('No {} "{}"; did you mean "{}" (of {})?', what, name, near[0], ", ".join(names)))
+    if near := nearest(name, names):
+        return UnknownName(Message('No {} "{}"; did you mean "{}" (of {})?', what, name, near, ", ".join(names)))
     return UnknownName(Message('No {} "{}"; known: {}.', what, name, ", ".join(names)))
 
 

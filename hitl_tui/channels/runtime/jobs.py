@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -15,7 +14,7 @@ from hitl_tui.config.paths import given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import check_storable, strict_json
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, nearest
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 
@@ -85,10 +84,9 @@ def job_of(found: Mapping[str, Any], root: Path, name: str = "") -> Job:
     """Return the job that a JSON object describes. See `read_job`."""
     for key in found:
         if key not in _KEYS:
-            near = get_close_matches(key, _KEYS, n=1)
             shown = one_line(clip(key), 60)
-            if near:
-                raise BadInput(Message('Unknown key "{}" in a job; did you mean "{}"?', shown, near[0]))
+            if near := nearest(key, _KEYS):
+                raise BadInput(Message('Unknown key "{}" in a job; did you mean "{}"?', shown, near))
             raise BadInput(Message('Unknown key "{}" in a job; it has {}.', shown, ", ".join(_KEYS)))
     check_storable(found)
     for key, value in found.items():
