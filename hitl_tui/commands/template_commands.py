@@ -10,7 +10,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import admin_of
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_types import EventData
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.plan import changed_words
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.todos import Status
@@ -37,10 +37,12 @@ async def save(context: CommandContext, values: CommandValues) -> CommandResult:
 
 
 async def list_(context: CommandContext, values: CommandValues) -> CommandResult:
-    """List the templates there are."""
-    found = await asyncio.to_thread(_shelf(context).all)
+    """List the templates there are, with what is wrong with those that can't be used."""
+    found, faulty = await asyncio.to_thread(_shelf(context).listed)
     names = ", ".join(f"{t.key} ({t.name})" if t.name != t.key else t.key for t in found)
-    return CommandResult("ok", Message("Templates: {}", names), {"templates": [t.to_dict() for t in found]})
+    message = joined([Message("Templates: {}", names), *(one.message for one in faulty)], "\n")
+    data = {"templates": [t.to_dict() for t in found], "faulty": [one.to_dict() for one in faulty]}
+    return CommandResult("ok", message, data)
 
 
 async def show(context: CommandContext, values: CommandValues) -> CommandResult:

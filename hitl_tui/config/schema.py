@@ -228,14 +228,17 @@ EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
 
 
 def problems_in(error: ValidationError, form: type[BaseModel], others: type[BaseModel]) -> Iterator[Problem]:
-    """Yield what is wrong, in no order.
+    """Yield what is wrong, in no order; a key that is needed and misspelt is only misspelt.
 
     Args:
         error: what the form raised.
         form: the form of the whole file.
         others: the form of the tables whose names aren't fixed.
     """
-    for found in error.errors(include_url=False):
+    errors = error.errors(include_url=False)
+    strange = [found["loc"] for found in errors if found["type"] == "extra_forbidden"]
+    meant = {(*path[:-1], nearest(str(path[-1]), _known_keys(path[:-1], form, others))) for path in strange}
+    for found in errors:
         path = found["loc"]
         kind, context, value = found["type"], found.get("ctx", {}), found["input"]
         if path and path[-1] == "[key]":
@@ -246,7 +249,8 @@ def problems_in(error: ValidationError, form: type[BaseModel], others: type[Base
         elif kind == "extra_forbidden":
             yield Problem(path, "", unknown_among=_known_keys(path[:-1], form, others))
         elif kind == "missing":
-            yield Problem(path[:-1], Message("needs {}", quoted(str(path[-1]))))
+            if path not in meant:
+                yield Problem(path[:-1], Message("needs {}", quoted(str(path[-1]))))
         elif path == ("policy",) and isinstance(value, dict):
             yield Problem(path, Message("must be written as [[policy]], in double brackets"))
         else:

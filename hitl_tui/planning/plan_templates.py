@@ -15,9 +15,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from hitl_tui.config.atomic_files import make_private, write_atomically
+from hitl_tui.config.problems import first_problem, key_places
+from hitl_tui.config.schema import problems_in
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.core.json_types import Json
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.todos import Priority, SupervisorTodo
@@ -137,9 +139,8 @@ def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
     try:
         file = TemplateFile.model_validate(tomllib.loads(text))
     except ValidationError as error:
-        wrong = error.errors(include_url=False)[0]
-        place = one_line(".".join(map(str, wrong["loc"])), 60)
-        raise BadInput(Message('The template {} can\'t have "{}" like that: {}.', key, place, wrong["msg"])) from error
+        line, said = first_problem(list(problems_in(error, TemplateFile, TemplateParameter)), key_places(text))
+        raise BadInput(Message("The template {}, line {}: {}", key, line, said)) from error
     except (ValueError, RecursionError) as error:
         raise BadInput(Message("The template {} isn't valid TOML: {}.", key, one_line(str(error), 160))) from error
     names = {name for step in file.steps for name in (step.id, step.agent) if name}
@@ -156,30 +157,58 @@ def read_template(text: str, key: str, *, own: bool = False) -> PlanTemplate:
 
 
 @dataclass(frozen=True, slots=True)
+class FaultyTemplate:
+    """A person's own template whose file can't be used, and why."""
+
+    key: str
+    file: Path
+    why: str
+
+    @property
+    def message(self) -> str:
+        """Why it can't be used, and where that is mended."""
+        return joined([self.why, Message("Correct its file: {}", self.file)])
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return what is shown of it."""
+        return {"key": self.key, "file": str(self.file), "error": self.why}
+
+
+@dataclass(frozen=True, slots=True)
 class TemplateShelf:
-    """The templates there are: a person's own, in their data folder, and those that ship."""
+    """The templates there are: a person's own, in their data folder, and those that ship.
+
+    One's own stands in the place of one that ships under the same key, also where it can't be used.
+    """
 
     data: Path
 
     def all(self) -> list[PlanTemplate]:
-        """Return all that can be read; a file that can't be is left out, and `get` says why."""
-        found: dict[str, PlanTemplate] = {}
-        for key, text, own in self._files():
+        """Return all that can be used."""
+        return self.listed()[0]
+
+    def listed(self) -> tuple[list[PlanTemplate], list[FaultyTemplate]]:
+        """Return all that can be used, a person's own first, and those of their own that can't be."""
+        usable = {template.key: template for template in _shipped()}
+        faulty = list[FaultyTemplate]()
+        for file in sorted((self.data / FOLDER).glob("*.toml")):
+            usable.pop(file.stem, None)
             try:
-                found[key] = read_template(text, key, own=own)
-            except BadInput:
-                continue
-        return sorted(found.values(), key=lambda template: (not template.own, template.key))
+                usable[file.stem] = _own(file)
+            except BadInput as error:
+                faulty.append(FaultyTemplate(file.stem, file, error.message))
+        return sorted(usable.values(), key=lambda template: (not template.own, template.key)), faulty
 
     def get(self, name: str) -> PlanTemplate:
         """Return the template that a key or a name means; `UnknownName` or `BadInput` where none can be used."""
-        for template in self.all():
+        usable, faulty = self.listed()
+        for template in usable:
             if name in (template.key, template.name):
                 return template
-        for key, text, own in self._files():
-            if key == name:
-                return read_template(text, key, own=own)
-        known = ", ".join(template.key for template in self.all())
+        for one in faulty:
+            if one.key == name:
+                raise BadInput(one.message)
+        known = ", ".join(template.key for template in usable)
         raise UnknownName(Message('No template "{}"; known: {}.', one_line(name, 60), known))
 
     def split(self, words: str) -> tuple[PlanTemplate, str]:
@@ -208,21 +237,25 @@ class TemplateShelf:
             raise StorageError(Message("{} can't be written: {}.", path, error.strerror or error)) from error
         return path
 
-    def _files(self) -> Iterator[tuple[str, str, bool]]:
-        """Yield key and text of each file there is, those that ship first, and whether it is the person's own."""
-        for shipped in resources.files("hitl_tui.planning").joinpath(FOLDER).iterdir():
-            if shipped.name.endswith(".toml"):
-                yield shipped.name.removesuffix(".toml"), shipped.read_text(encoding="utf-8"), False
-        try:
-            files = sorted((self.data / FOLDER).glob("*.toml"))
-        except OSError:
-            return
-        for file in files:
-            try:
-                if file.stat().st_size <= _LARGEST:
-                    yield file.stem, file.read_text(encoding="utf-8"), True
-            except (OSError, ValueError):
-                continue
+
+def _shipped() -> Iterator[PlanTemplate]:
+    for file in resources.files("hitl_tui.planning").joinpath(FOLDER).iterdir():
+        if file.name.endswith(".toml"):
+            yield read_template(file.read_text(encoding="utf-8"), file.name.removesuffix(".toml"))
+
+
+def _own(file: Path) -> PlanTemplate:
+    """Return the template that is kept in a file; a `BadInput` says why it is none."""
+    key = one_line(file.stem, 80)
+    try:
+        if file.stat().st_size > _LARGEST:
+            raise BadInput(Message("The template {} is larger than {} bytes.", key, f"{_LARGEST:,}"))
+        text = file.read_text(encoding="utf-8")
+    except OSError as error:
+        raise BadInput(Message("The template {} can't be read: {}.", key, error.strerror or error)) from error
+    except ValueError as error:
+        raise BadInput(Message("The template {} isn't UTF-8 text.", key)) from error
+    return read_template(text, file.stem, own=True)
 
 
 def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], parameters: Mapping[str, str]) -> str:

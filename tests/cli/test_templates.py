@@ -102,10 +102,8 @@ def test_steps_wait_for_those_of_their_template_whatever_the_session_has(shell: 
 
 
 def test_what_a_template_waits_for_is_its_own(shell: Shell) -> None:
-    (shell.data / "templates").mkdir()
-    (shell.data / "templates" / "astray.toml").write_text(TWO_STEPS.replace('after = ["todo_001"]', 'after = ["001"]'))
-    for line in ("/template run astray", "/template show astray"):
-        assert do(shell, line)["error"] == 'Step 2 of the template astray waits for "001", which is none of its steps.'
+    with pytest.raises(BadInput, match='Step 2 of the template astray waits for "001"'):
+        read_template(TWO_STEPS.replace('after = ["todo_001"]', 'after = ["001"]'), "astray")
 
 
 @pytest.mark.parametrize(
@@ -128,9 +126,47 @@ def test_a_template_with_an_unknown_team_is_refused(shell: Shell) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "wizard.toml").write_text('[[steps]]\nagent = "wizard_team"\ntask = "conjure"\n')
     assert "wizard_team" in do(shell, "/template run wizard")["error"]
-    (folder / "broken.toml").write_text("[[steps]]\nagent = 3\n")
-    assert "broken" in do(shell, "/template show broken")["error"]
-    assert "broken" not in [t["key"] for t in do(shell, "/template list")["templates"]]
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"[[steps]\n", "The template mine isn't valid TOML: Expected ']]' at the end of an array declaration"),
+        (b'[[step]]\nagent = "a"\n', 'The template mine, line 1: unknown key "step" at the top; did you mean "steps"?'),
+        (b'[[steps]]\ntask = "a"\n', 'The template mine, line 1: [[steps]] needs "agent".'),
+        (
+            b'[[steps]]\ntask = "a"\nagnet = "a"\n',
+            'The template mine, line 3: unknown key "agnet" in [[steps]]; did you mean "agent"?',
+        ),
+        (
+            b'[parameters.x]\ndefalt = "a"\n\n[[steps]]\ntask = "a"\nagent = "a"\n',
+            'The template mine, line 2: unknown key "defalt" in [parameters.x]; did you mean "default"?',
+        ),
+        (b'name = "\xff"\n', "The template mine isn't UTF-8 text."),
+        (b"#" * 200_001, "The template mine is larger than 200,000 bytes."),
+    ],
+)
+def test_a_template_with_an_error_is_listed_with_it(shell: Shell, content: bytes, why: str) -> None:
+    file = shell.data / "templates" / "mine.toml"
+    file.parent.mkdir()
+    file.write_bytes(content)
+    listed = do(shell, "/template list")
+    assert [t["key"] for t in listed["templates"]] == ["documents", "real-estate"]
+    [faulty] = listed["faulty"]
+    assert faulty == {"key": "mine", "file": str(file), "error": faulty["error"]}
+    assert faulty["error"].startswith(why)
+    said = f"{faulty['error']} Correct its file: {file}"
+    assert listed["message"].splitlines()[1:] == [said]
+    assert said in shell.run("do", "s1", "/template list").out
+    assert do(shell, "/template run mine")["error"] == do(shell, "/template show mine")["error"] == said
+
+
+def test_no_other_template_stands_in_for_one_with_an_error(shell: Shell) -> None:
+    file = shell.data / "templates" / "documents.toml"
+    file.parent.mkdir()
+    file.write_text("[[steps]\n")
+    assert [t["key"] for t in do(shell, "/template list")["templates"]] == ["real-estate"]
+    assert str(file) in do(shell, '/template run documents topic="deposit cap"')["error"]
 
 
 @pytest.mark.parametrize(

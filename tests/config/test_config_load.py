@@ -173,6 +173,8 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         ("[[policy]]\ndecision='ask'\nrequest='plan'\nteam='search_team'",
          'line 3: "request" in [[policy]] is about a whole plan; it can\'t be combined with team.'),
         ("[[policy]]\nteam = 'command_team'", 'line 1: [[policy]] needs "decision".'),
+        ("[[policy]]\nteam = 'command_team'\ndecison = 'ask'",
+         'line 3: unknown key "decison" in [[policy]]; did you mean "decision"?'),
         ("[[policy]]\ndecision = 'ask'\nteam = 'comand_team'",
          'line 3: "team" in [[policy]] names no known team, but "comand_team"; did you mean "command_team"?'),
         ("[[policy]]\ndecision = 'ask'\nteam = ''",
