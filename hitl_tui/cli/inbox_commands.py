@@ -263,11 +263,14 @@ async def _decide_elsewhere(job: Job, registry: SessionRegistry) -> int:
 
     Raises:
         UnknownName: none has one of this id.
+        Refused: it is decided already.
     """
     given = job.arguments
     async with _elsewhere(job, registry) as (runtime, problems):
         found = next((o for o in _with_reviews([], runtime) if o.request.id == given.request), None)
         if runtime is None or found is None or found.review is None:
+            if runtime is not None and (gone := await runtime.ending(given.request)) is not None:
+                raise Refused(gone, reason="late")
             said = Message("No request {}.", one_line(clip(given.request), 80))
             listed = Message("hitl-tui inbox lists what waits, with its ids.")
             raise StorageError(Message("{} {}", said, problems[0])) if problems else UnknownName(said, help=listed)

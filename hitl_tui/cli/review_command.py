@@ -19,7 +19,6 @@ from hitl_tui.channels.plan_feedback.review_place import (
     TOKENS,
     AnswerPlace,
     check_answer,
-    outcome_words,
     place_at,
     refusal,
     send_answer,
@@ -177,8 +176,8 @@ class _Reviewer:
             return list(self._reviews.waiting.values())
         if named in self._reviews.waiting:
             return [self._reviews.waiting[named]]
-        if named in self._reviews.outcomes:
-            raise Refused(outcome_words(named, *self._reviews.outcomes[named]), reason="late")
+        if named in self._reviews.endings:
+            raise Refused(self._reviews.endings[named].words(named), reason="late")
         raise UnknownName(Message("No request {} waits there.", one_line(named, 80)))
 
     # At a terminal ------------------------------------------------------------------------------------------------
@@ -253,7 +252,7 @@ class _Reviewer:
             self._job.out.lines([_(_KEYS if request.kind == PLAN else _STEP_KEYS).format(**keys)])
             line = await self._line(lines, request, changed)
             if request.request_id not in self._reviews.waiting:
-                self._say(outcome_words(request.request_id, *self._reviews.outcomes[request.request_id]))
+                self._say(self._reviews.endings[request.request_id].words(request.request_id))
                 return "settled"
             if line is None:
                 return None

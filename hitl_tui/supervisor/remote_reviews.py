@@ -75,6 +75,10 @@ class RemoteReviews(Protocol):
         """Return what became of a request that waits no more; None while it waits."""
         ...
 
+    async def ending(self, request_id: str) -> Message | None:
+        """Return what became of a request that was never seen to wait; None where no runtime tells."""
+        ...
+
     async def look(self) -> None:
         """Read once what waits; where that can't be done now, `problems` say why."""
         ...

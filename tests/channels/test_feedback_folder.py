@@ -170,6 +170,10 @@ async def test_requests_are_published_for_reviewers_and_withdrawn(store: FolderS
     await store.withdraw("r1")
     await store.withdraw("r1")
     assert await store.request("r1") is None
+    ended = {"type": "decided", "request_id": "r2", "outcome": "approved", "by": ["ann"]}
+    await store.withdraw("r2", ended)
+    assert await store.requests() == ()
+    assert await store.request("r2") == PublishedRequest("r2", ended)
     assert not (await store.poll({"r2"})).others
 
 

@@ -210,6 +210,62 @@ def test_a_second_reviewer_is_told(shell: Shell, folder: Path) -> None:
     assert done.err == "hitl-tui: Somebody answered r1 already; your answer was not sent.\n"
 
 
+@pytest.mark.parametrize(
+    ("ended", "said"),
+    [
+        (
+            {"outcome": "approved", "by": ["kim (claimed)"], "at": "2026-03-01T09:00:00+00:00"},
+            r"r1 is decided already: approved, by kim \(claimed\) at 2026-0[23]-\d\d \d\d:\d\d\.",
+        ),
+        (
+            {"outcome": "expired", "by": [], "at": "2026-03-01T09:00:00Z"},
+            r"r1 is decided already: expired, at 2026-\S+ \S+\.",
+        ),
+        ({"outcome": "rejected", "by": ["kim"]}, r"r1 is decided already: rejected, by kim\."),
+        ({"outcome": "approved", "by": ["kim"], "at": "noon"}, r"r1 is decided already: approved, by kim\."),
+        ({"outcome": 3, "by": 4, "at": 5}, r"r1 is decided already: 3\."),
+        ({}, r"r1 waits no more\."),
+    ],
+)
+def test_who_comes_after_a_decision_is_told_of_it(
+    shell: Shell, folder: Path, ended: Mapping[str, Any], said: str
+) -> None:
+    publish(folder, plan("r1", SEARCH))
+    asyncio.run(FolderStore(folder).withdraw("r1", {"type": "decided", "request_id": "r1", **ended}))
+    for answer in (("--approve",), ("--feedback", "no"), ()):
+        done = shell.run("review", "r1", "--from", str(folder), *answer, "--json")
+        assert (done.code, done.json["kind"]) == (2, "refused")
+        assert re.fullmatch(said, done.json["error"])
+    assert not list(folder.glob("*.json")), "nothing was put"
+    decided = shell.run("decide", "r1", "approve", "--json", HITL_REVIEW_RUNTIME=str(folder))
+    assert (decided.code, decided.json["kind"]) == (2, "refused")
+    assert re.fullmatch(said, decided.json["error"])
+
+
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_second_reviewer_of_a_runtime_is_told_who_was_first(shell: Shell, folder: Path, listens: bool) -> None:
+    more = ("--listen", "127.0.0.1:0") if listens else ("--feedback", str(folder))
+    shell.env["PLAN_FEEDBACK_POLL_INTERVAL"] = "0.1"
+    runtime = shell.start("serve", "--once", S1_EN, *more)
+    assert runtime.stderr is not None and runtime.stdout is not None
+    try:
+        place = str(folder)
+        if listens:
+            place = next(found[0] for line in runtime.stderr if (found := re.search(r"http://[\d.:]+", line)))
+        told = (json.loads(line) for line in runtime.stdout)
+        name = next(event["request_id"] for event in told if event["type"] == "plan_review_request")
+        assert shell.run("review", name, "--from", place, "--approve", "--as", "kim").code == 0
+        decided = next(event for event in told if event["type"] == "decided")
+        second = shell.run("review", name, "--from", place, "--feedback", "no", "--json")
+        assert (second.code, second.json["kind"]) == (2, "refused")
+        assert second.json["error"].startswith(f"{name} is decided already: approved, by {decided['by'][0]} at 20")
+        missing = shell.run("review", "req-0000", "--from", place, "--approve", "--json")
+        assert (missing.json["kind"], missing.json["error"]) == ("bad_input", "No request req-0000 waits there.")
+    finally:
+        runtime.terminate()
+        runtime.communicate(timeout=60)
+
+
 def test_an_answer_that_the_runtime_refuses_is_told_with_the_reason(shell: Shell, folder: Path) -> None:
     publish(folder, plan("r1", SEARCH))
     with runtime(folder, "r1", refuse="Two approvers are needed."):

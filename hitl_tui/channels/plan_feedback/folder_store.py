@@ -1,4 +1,4 @@
-"""Feedback in a folder: `DIR/REQUEST.json`, with `DIR/set-aside/` and `DIR/requests/` below it."""
+"""Feedback in a folder: `DIR/REQUEST.json`, with `DIR/set-aside/`, `DIR/requests/` and `DIR/decided/` below it."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ from hitl_tui.channels.plan_feedback.store import (
 )
 from hitl_tui.config.atomic_files import sync_folder, write_atomically
 from hitl_tui.core.errors import StorageError
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 
 _ENDING = ".json"
-ASIDE, REQUESTS = "set-aside", "requests"
+ASIDE, REQUESTS, DECIDED = "set-aside", "requests", "decided"
 
 
 class FolderStore:
@@ -73,15 +74,14 @@ class FolderStore:
     async def publish(self, request: PublishedRequest) -> None:
         await asyncio.to_thread(self._publish, request)
 
-    async def withdraw(self, request_id: str) -> None:
-        with _told(self._request_file(request_id)):
-            await asyncio.to_thread(self._request_file(request_id).unlink, missing_ok=True)
+    async def withdraw(self, request_id: str, ended: Mapping[str, Json] | None = None) -> None:
+        await asyncio.to_thread(self._withdraw, request_id, ended)
 
     async def requests(self) -> Sequence[PublishedRequest]:
         return await asyncio.to_thread(self._requests)
 
     async def request(self, request_id: str) -> PublishedRequest | None:
-        return await asyncio.to_thread(_published, self._request_file(request_id))
+        return await asyncio.to_thread(self._request, request_id)
 
     async def close(self) -> None:
         pass
@@ -89,8 +89,8 @@ class FolderStore:
     def _file(self, request_id: str) -> Path:
         return self.folder / f"{checked_id(request_id)}{_ENDING}"
 
-    def _request_file(self, request_id: str) -> Path:
-        return self.folder / REQUESTS / f"{checked_id(request_id)}{_ENDING}"
+    def _event_file(self, request_id: str, where: str) -> Path:
+        return self.folder / where / f"{checked_id(request_id)}{_ENDING}"
 
     def _poll(self, waiting: frozenset[str], done: Mapping[str, str]) -> Polled:
         there = frozenset(filter(proper_id, (file.name.removesuffix(_ENDING) for file in _files(self.folder))))
@@ -176,10 +176,18 @@ class FolderStore:
         return problem_in(reason or b"")
 
     def _publish(self, request: PublishedRequest) -> None:
-        file = self._request_file(request.request_id)
+        _write_event(self._event_file(request.request_id, REQUESTS), request.event)
+
+    def _withdraw(self, request_id: str, ended: Mapping[str, Json] | None) -> None:
+        if ended is not None:
+            _write_event(self._event_file(request_id, DECIDED), ended)
+        file = self._event_file(request_id, REQUESTS)
         with _told(file):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(file, json.dumps(dict(request.event), ensure_ascii=False).encode())
+            file.unlink(missing_ok=True)
+
+    def _request(self, request_id: str) -> PublishedRequest | None:
+        files = (self._event_file(request_id, where) for where in (REQUESTS, DECIDED))
+        return next((one for file in files if (one := _published(file)) is not None), None)
 
     def _requests(self) -> Sequence[PublishedRequest]:
         stamped = []
@@ -196,6 +204,12 @@ def _files(folder: Path) -> Sequence[Path]:
             return [file for file in folder.iterdir() if file.name.endswith(_ENDING)]
         except FileNotFoundError:
             return ()
+
+
+def _write_event(file: Path, event: Mapping[str, Json]) -> None:
+    with _told(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, json.dumps(dict(event), ensure_ascii=False).encode())
 
 
 def _published(file: Path) -> PublishedRequest | None:

@@ -11,7 +11,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
-from hitl_tui.channels.plan_feedback.review_place import RequestPlace
+from hitl_tui.channels.plan_feedback.feedback import proper_id
+from hitl_tui.channels.plan_feedback.review_place import Ending, RequestPlace
 from hitl_tui.channels.plan_feedback.store import LARGEST_REQUEST, PublishedRequest
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
@@ -33,12 +34,12 @@ class Reviews:
 
     Attributes:
         waiting: requests by id, in the order they came.
-        outcomes: how requests ended that were seen to wait: an outcome's name, empty where it isn't told, and by whom.
+        endings: what became of requests that don't wait.
     """
 
     def __init__(self) -> None:
         self.waiting: dict[str, ReviewRequest] = {}
-        self.outcomes: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self.endings: dict[str, Ending] = {}
         self._plans: dict[str, tuple[str, tuple[ReviewStep, ...]]] = {}
         self._answered: set[str] = set()
         self._path = ""
@@ -49,7 +50,8 @@ class Reviews:
         if kind == DECIDED:
             by = event.get("by")
             names = tuple(name for name in by if isinstance(name, str)) if isinstance(by, list) else ()
-            self.end(str(event.get("request_id", "")), str(event.get("outcome", "")), names)
+            ending = Ending(str(event.get("outcome", "")), names, str(event.get("at") or ""))
+            self.end(str(event.get("request_id", "")), ending)
         elif kind in _ENDED and event.get("final", True):
             job = event.get("job_id") or event.get("session_id")
             for one in [one for one in self.waiting.values() if job and one.job == job]:
@@ -60,7 +62,7 @@ class Reviews:
                 if request.job and earlier != request.request_id and earlier in self.waiting:
                     self.end(earlier)
                 self._plans[request.job] = (request.request_id, request.steps)
-            self.outcomes.pop(request.request_id, None)  # a runtime that began anew tells it again
+            self.endings.pop(request.request_id, None)  # a runtime that began anew tells it again
             self.waiting[request.request_id] = request
 
     def address(self, request: ReviewRequest) -> str:
@@ -91,19 +93,19 @@ class Reviews:
         return self.waiting.get(request.request_id, request)
 
     def _settled(self, request_id: str) -> bool:
-        outcome, _by = self.outcomes.get(request_id, ("", ()))
-        return bool(outcome) or request_id in self._answered
+        ending = self.endings.get(request_id)
+        return request_id in self._answered or (ending is not None and bool(ending.outcome))
 
     def answer(self, request_id: str) -> None:
         """Note that a request was answered from here, or by somebody who was first."""
         self._answered.add(request_id)
         self.end(request_id)
 
-    def end(self, request_id: str, outcome: str = "", by: tuple[str, ...] = ()) -> None:
+    def end(self, request_id: str, ending: Ending | None = None) -> None:
         """Note that a request waits no more."""
         self.waiting.pop(request_id, None)
         if request_id:
-            self.outcomes[request_id] = (outcome, by)
+            self.endings[request_id] = ending or Ending()
 
 
 class EventSource(Protocol):
@@ -171,18 +173,24 @@ class PublishedRequests:
         self._known: set[str] = set()
 
     async def one(self, request_id: str) -> PublishedRequest | None:
-        """Return a request that is named; None where there is none."""
-        return await self._store.request(request_id)
+        """Return a request that is named, or what became of it; None where there is none."""
+        return await self._store.request(request_id) if proper_id(request_id) else None
 
     async def batches(self, *, follow: bool) -> AsyncIterator[Sequence[Event]]:
         while True:
             there = {one.request_id: one.event for one in await self._store.requests()}
-            gone = [{"type": DECIDED, "request_id": request_id} for request_id in sorted(self._known - there.keys())]
+            gone = [await self._ended(request_id) for request_id in sorted(self._known - there.keys())]
             yield [*gone, *(event for request_id, event in there.items() if request_id not in self._known)]
             self._known = set(there)
             if not follow:
                 return
             await asyncio.sleep(self._interval)
+
+    async def _ended(self, request_id: str) -> Event:
+        """Return what became of a request that isn't listed any more."""
+        found = await self._store.request(request_id)
+        ended = found.event if found is not None else {}
+        return ended if ended.get("type") == DECIDED else {"type": DECIDED, "request_id": request_id}
 
 
 def _chunks(descriptor: int) -> asyncio.Queue[bytes]:

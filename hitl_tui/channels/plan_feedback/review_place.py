@@ -13,9 +13,11 @@ from hitl_tui.channels.plan_feedback.runtime_client import SCHEMES, RuntimeClien
 from hitl_tui.channels.plan_feedback.store import Fate, PublishedRequest
 from hitl_tui.channels.plan_feedback.store_address import store_at
 from hitl_tui.core.errors import BadInput, Refused, StorageError
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, word
+from hitl_tui.core.requests import Outcome
 from hitl_tui.core.review_request import PLAN, ReviewRequest
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.wording.times import day_words
 
 RUNTIME_TOKEN = "HITL_SERVE_TOKEN"  # noqa: S105 - the name of a variable
 TOKENS = (APPROVER_TOKEN, RUNTIME_TOKEN)
@@ -136,10 +138,30 @@ async def send_answer(place: AnswerPlace, request: ReviewRequest, feedback: Feed
         await asyncio.sleep(_LOOK)
 
 
-def outcome_words(request_id: str, outcome: str, by: Sequence[str]) -> Message:
-    """Return what became of a request that waits no more."""
-    if outcome and by:
-        return Message("{} is decided already: {}, by {}.", request_id, outcome, one_line(", ".join(by), 200))
-    if outcome:
-        return Message("{} is decided already: {}.", request_id, outcome)
-    return Message("{} waits no more.", request_id)
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """What became of a request, as far as its runtime told.
+
+    Args:
+        outcome: as the record has it; empty where it isn't told.
+        by: who decided.
+        at: when, ISO 8601; empty where it isn't told.
+    """
+
+    outcome: str = ""
+    by: tuple[str, ...] = ()
+    at: str = ""
+
+    def words(self, request_id: str) -> Message:
+        """Return what to say to whoever comes later."""
+        outcome = word(self.outcome) if self.outcome in {*Outcome} else one_line(self.outcome, 60)
+        by, at = one_line(", ".join(self.by), 200), day_words(self.at)
+        if outcome and by and at:
+            return Message("{} is decided already: {}, by {} at {}.", request_id, outcome, by, at)
+        if outcome and by:
+            return Message("{} is decided already: {}, by {}.", request_id, outcome, by)
+        if outcome and at:
+            return Message("{} is decided already: {}, at {}.", request_id, outcome, at)
+        if outcome:
+            return Message("{} is decided already: {}.", request_id, outcome)
+        return Message("{} waits no more.", request_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -12,8 +13,8 @@ from hitl_tui.channels.plan_feedback.feedback import Feedback
 from hitl_tui.channels.plan_feedback.review_feed import PublishedRequests, Reviews
 from hitl_tui.channels.plan_feedback.review_place import (
     NOT_TAKEN,
+    Ending,
     check_answer,
-    outcome_words,
     place_at,
     refusal,
     send_answer,
@@ -67,7 +68,11 @@ class ReviewedRuntimes:
 
     def gone(self, request_id: str) -> Message | None:
         known = next((one for one in self._each if one.knows(request_id)), None)
-        return known.gone(request_id) if known is not None else outcome_words(request_id, "", ())
+        return known.gone(request_id) if known is not None else Ending().words(request_id)
+
+    async def ending(self, request_id: str) -> Message | None:
+        told = await asyncio.gather(*(one.ending(request_id) for one in self._each))
+        return next((message for message in told if message is not None), None)
 
     async def look(self) -> None:
         await asyncio.gather(*(one.look() for one in self._each))
@@ -121,12 +126,22 @@ class ReviewedRuntime:
 
     def knows(self, request_id: str) -> bool:
         """Return whether a request waits there, or was seen to."""
-        return self.waits(request_id) or request_id in self._reviews.outcomes
+        return self.waits(request_id) or request_id in self._reviews.endings
 
     def gone(self, request_id: str) -> Message | None:
         if self.waits(request_id):
             return None
-        return outcome_words(request_id, *self._reviews.outcomes.get(request_id, ("", ())))
+        return self._reviews.endings.get(request_id, Ending()).words(request_id)
+
+    async def ending(self, request_id: str) -> Message | None:
+        """Return what became of a request, if that is told there."""
+        found = None
+        with suppress(StorageError, TimeoutError):  # `look` says what is out of reach
+            async with asyncio.timeout(_PATIENCE):
+                found = await self._source.one(request_id)
+        if found is not None:
+            self._reviews.take(found.event)
+        return self.gone(request_id) if self.knows(request_id) else None
 
     async def look(self) -> None:
         try:

@@ -59,7 +59,13 @@ class RuntimeClient:
         )
 
     async def request(self, request_id: str) -> PublishedRequest | None:
-        return next((one for one in await self.requests() if one.request_id == request_id), None)
+        waiting = next((one for one in await self.requests() if one.request_id == request_id), None)
+        if waiting is not None:
+            return waiting
+        try:
+            return PublishedRequest(request_id, await self._ask("GET", self.path(request_id)))
+        except (UnknownName, StorageError):  # a runtime of an earlier version only says what waits
+            return None
 
     async def put_new(self, request_id: str, feedback: Feedback) -> str:
         await self._ask("POST", self.path(request_id), feedback.to_bytes(request_id))

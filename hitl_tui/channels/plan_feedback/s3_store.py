@@ -49,6 +49,7 @@ from hitl_tui.channels.plan_feedback.store import (
     reason_of,
 )
 from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
@@ -59,6 +60,7 @@ T = TypeVar("T")
 
 DEFAULT_PREFIX = "deep-insight/feedback/"
 _ENDING = ".json"
+_REQUESTS, _DECIDED = "requests", "decided"
 _BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
 _LONGEST_PREFIX = 500
 _PATIENCE = 30.0
@@ -186,18 +188,19 @@ class S3Store:
         return "taken" if reason is None else problem_in(reason)
 
     async def publish(self, request: PublishedRequest) -> None:
-        data = json.dumps(dict(request.event), ensure_ascii=False).encode()
-        await self._put(self._request_key(request.request_id), data)
+        await self._put(self._event_key(request.request_id, _REQUESTS), _event_bytes(request.event))
 
-    async def withdraw(self, request_id: str) -> None:
-        await self._delete(self._request_key(request_id), "")
+    async def withdraw(self, request_id: str, ended: Mapping[str, Json] | None = None) -> None:
+        if ended is not None:
+            await self._put(self._event_key(request_id, _DECIDED), _event_bytes(ended))
+        await self._delete(self._event_key(request_id, _REQUESTS), "")
 
     async def requests(self) -> Sequence[PublishedRequest]:
         try:
-            listed = await self._listed(self._beside("requests"))
+            listed = await self._listed(self._beside(_REQUESTS))
         except _ListingDeniedError as error:
             raise StoreDenied(
-                Message("Listing {} is denied, so name the request.", self._told(self._beside("requests")))
+                Message("Listing {} is denied, so name the request.", self._told(self._beside(_REQUESTS)))
             ) from error
         in_order = sorted(listed.values(), key=lambda each: (each.modified, each.request_id))
         self._read_before = {one: kept for one, kept in self._read_before.items() if one in listed}
@@ -209,14 +212,17 @@ class S3Store:
         version, known = self._read_before.get(listed.request_id, ("", None))
         if known is not None and version and version == listed.version:
             return known
-        found = await self.request(listed.request_id)
+        found = await self._event(listed.request_id, _REQUESTS)
         if found is not None:
             self._read_before[listed.request_id] = listed.version, found
         return found
 
     async def request(self, request_id: str) -> PublishedRequest | None:
+        return await self._event(request_id, _REQUESTS) or await self._event(request_id, _DECIDED)
+
+    async def _event(self, request_id: str, where: str) -> PublishedRequest | None:
         async with self._reading:
-            data = await self._contents(self._request_key(request_id))
+            data = await self._contents(self._event_key(request_id, where))
         return None if data is None else event_in(data, request_id)
 
     async def close(self) -> None:
@@ -263,8 +269,8 @@ class S3Store:
     def _key(self, request_id: str) -> str:
         return f"{self.prefix}{checked_id(request_id)}{_ENDING}"
 
-    def _request_key(self, request_id: str) -> str:
-        return f"{self._beside('requests')}{checked_id(request_id)}{_ENDING}"
+    def _event_key(self, request_id: str, where: str) -> str:
+        return f"{self._beside(where)}{checked_id(request_id)}{_ENDING}"
 
     def _beside(self, what: str) -> str:
         return f"{self.prefix.removesuffix('/')}-{what}/"
@@ -515,6 +521,10 @@ class _UnsupportedError(StorageError):
 
 class _ListingDeniedError(Exception):
     """These credentials may not list what lies under a prefix."""
+
+
+def _event_bytes(event: Mapping[str, Json]) -> bytes:
+    return json.dumps(dict(event), ensure_ascii=False).encode()
 
 
 def _bucket_and_prefix(address: str) -> tuple[str, str]:

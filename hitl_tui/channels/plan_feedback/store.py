@@ -132,14 +132,19 @@ class FeedbackStore(Protocol):
     async def publish(self, request: PublishedRequest) -> None:
         """Let reviewers find a request; what was published under its id is replaced."""
 
-    async def withdraw(self, request_id: str) -> None:
-        """Take a request back that waits no more; one that isn't there is no error."""
+    async def withdraw(self, request_id: str, ended: Mapping[str, Json] | None = None) -> None:
+        """Take a request back that waits no more; one that isn't there is no error.
+
+        Args:
+            request_id: the request.
+            ended: the event that tells what became of it, for who comes later; None where nobody knows.
+        """
 
     async def requests(self) -> Sequence[PublishedRequest]:
         """Return the requests that reviewers find, the one published first in front; what can't be read is left out."""
 
     async def request(self, request_id: str) -> PublishedRequest | None:
-        """Return a published request; None where there is none."""
+        """Return a request that waits, or one with the event that told what became of it; None where neither is."""
 
     async def close(self) -> None:
         """Close what is held open."""

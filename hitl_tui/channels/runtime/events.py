@@ -152,6 +152,7 @@ class Decided(Event):
     request_id: Annotated[str, "the request"]
     outcome: Annotated[str, "approved, rejected, expired or superseded"]
     by: Annotated[list[str], "who decided, as the record names them"]
+    at: Annotated[str | None, "when, ISO 8601; null where the record doesn't say"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -33,16 +33,16 @@ class FeedbackBoard:
         self, store: FeedbackStore, answers: RemoteAnswers, report: Callable[[Message], None], interval: float
     ) -> None:
         self._store, self._answers, self._report, self._interval = store, answers, report, interval
-        self._late: dict[str, PublishedRequest | None] = {}
+        self._late: dict[str, tuple[Event | None, bool]] = {}
 
     def path(self, request_id: str) -> str | None:
         return self._store.path(request_id)
 
     async def publish(self, request_id: str, event: Event) -> bool:
-        return await self._write(request_id, PublishedRequest(request_id, event.to_dict()))
+        return await self._write(request_id, event, waits=True)
 
-    async def withdraw(self, request_id: str) -> None:
-        await self._write(request_id, None)
+    async def withdraw(self, request_id: str, ended: Event | None) -> None:
+        await self._write(request_id, ended, waits=False)
 
     async def run(self, waiting: Callable[[], list[str]]) -> None:
         """Look for feedback until cancelled.
@@ -65,22 +65,23 @@ class FeedbackBoard:
         finally:
             await self._store.close()
 
-    async def _write(self, request_id: str, request: PublishedRequest | None) -> bool:
+    async def _write(self, request_id: str, event: Event | None, *, waits: bool) -> bool:
         self._late.pop(request_id, None)
+        told = None if event is None else event.to_dict()
         try:
-            if request is None:
-                await self._store.withdraw(request_id)
+            if waits and told is not None:
+                await self._store.publish(PublishedRequest(request_id, told))
             else:
-                await self._store.publish(request)
+                await self._store.withdraw(request_id, told)
         except StorageError as error:
             log.warning("%s can't be published or withdrawn now: %s", request_id, error.message)
-            self._late[request_id] = request
+            self._late[request_id] = event, waits
             return False
         return True
 
     async def _write_late(self) -> None:
         while True:
             await asyncio.sleep(_AGAIN)
-            for request_id, request in list(self._late.items()):
-                if not await self._write(request_id, request):
+            for request_id, (event, waits) in list(self._late.items()):
+                if not await self._write(request_id, event, waits=waits):
                     break

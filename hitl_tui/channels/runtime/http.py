@@ -102,6 +102,7 @@ class Site:
             Route("/invocations", self._guarded(self._invoke), methods=["POST"]),
             Route("/jobs/{job_id:path}/events", self._guarded(self._follow)),
             Route("/requests", self._guarded(self._requests)),
+            Route("/requests/{request_id}", self._guarded(self._request)),
             Route("/requests/{request_id}", self._guarded(self._answer), methods=["POST"]),
         ]
         return Starlette(routes=routes, exception_handlers={HTTPException: _unknown, Exception: _unexpected})
@@ -186,6 +187,10 @@ class Site:
 
     async def _requests(self, _: Request) -> Response:
         found: dict[str, Any] = {"status": "ok", "requests": await self._runtime.waiting_requests()}
+        return JSONResponse(self._runtime.stream.masked(found))
+
+    async def _request(self, request: Request) -> Response:
+        found = await self._runtime.request(str(request.path_params["request_id"]))
         return JSONResponse(self._runtime.stream.masked(found))
 
     async def _answer(self, request: Request) -> Response:

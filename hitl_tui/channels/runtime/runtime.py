@@ -27,9 +27,10 @@ from hitl_tui.channels.runtime.session_events import (
     todo_event,
 )
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.core.errors import BadInput, HitlError, OwnerGone, Refused, StorageError
+from hitl_tui.core.errors import BadInput, HitlError, OwnerGone, Refused, StorageError, UnknownName
 from hitl_tui.core.events import seconds_between
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Outcome
 from hitl_tui.core.safe_text import mask, one_line
@@ -82,8 +83,8 @@ class RequestBoard(Protocol):
         """Put a request up; return whether anybody can have seen it."""
         ...
 
-    async def withdraw(self, request_id: str) -> None:
-        """Take a request down that doesn't wait any more."""
+    async def withdraw(self, request_id: str, ended: events.Event | None) -> None:
+        """Take a request down that doesn't wait any more, and tell who comes later what became of it."""
         ...
 
 
@@ -96,7 +97,7 @@ class NoBoard:
     async def publish(self, request_id: str, event: events.Event) -> bool:
         return False
 
-    async def withdraw(self, request_id: str) -> None:
+    async def withdraw(self, request_id: str, ended: events.Event | None) -> None:
         """There is nothing to take down."""
 
 
@@ -227,6 +228,24 @@ class Runtime:
         shown = [one["request_id"] for one in found]
         await self.registry.ledger.mark_shown(shown, self._by, CHANNEL, self.registry.now())
         return found
+
+    async def request(self, request_id: str) -> dict[str, Any]:
+        """Return a request of one of its jobs as it was told, which counts as shown, or what became of it.
+
+        Raises:
+            UnknownName: there is none.
+        """
+        view = await self.registry.ledger.request(request_id, self.registry.now())
+        if view is not None and view.resolution.outcome is Outcome.PENDING:
+            kept = self._open.get(view.request.session)
+            if kept is not None and request_id in kept.asked:
+                await self.registry.ledger.mark_shown([request_id], self._by, CHANNEL, self.registry.now())
+                return question_event(kept.job, Question(view), self._board.path, self.registry.now()).to_dict()
+        elif view is not None:
+            taken = await asyncio.to_thread(self._journal.find, view.request.session)
+            if taken is not None:
+                return decided_event(taken.job, view).to_dict()
+        raise UnknownName(Message("No request {}.", one_line(clip(request_id), 80)))
 
     async def run(self, sources: Sequence[Source], *, endless: bool = False) -> None:
         """Carry out what isn't finished, and what the sources give.
@@ -462,7 +481,7 @@ class Runtime:
                     self.registry.now(), session=job.session_id, pending=False
                 ):
                     if view.resolution.outcome is not Outcome.PENDING:
-                        await self._board.withdraw(view.request.id)
+                        await self._board.withdraw(view.request.id, decided_event(job, view))
         await self._tell_settled(kept, snapshot)
         if not any(question.kind is Kind.PLAN for question in snapshot.questions):
             for todo_id, raw in snapshot.raw.items():
@@ -488,9 +507,10 @@ class Runtime:
         for request_id in kept.asked.keys() - {question.id for question in snapshot.questions}:
             view = await self.registry.ledger.request(request_id, self.registry.now())
             del kept.asked[request_id]
-            await self._board.withdraw(request_id)
-            if view is not None:
-                await self.stream.tell(decided_event(kept.job, view))
+            ended = None if view is None else decided_event(kept.job, view)
+            await self._board.withdraw(request_id, ended)
+            if ended is not None:
+                await self.stream.tell(ended)
 
     async def _go_on(self, kept: _OpenJob, session: OpenSession) -> bool:
         """Ask a job's question in the session of the job before, once; return whether that goes on from it."""

@@ -108,12 +108,15 @@ def plan_text(question: Question) -> Iterator[str]:
 
 def decided_event(job: Job, view: RequestView) -> events.Decided:
     """Return what became of a request."""
+    decisions, request = view.resolution.decisions, view.request
+    at = decisions[-1].at if decisions else request.ended_at if request.superseded else request.expires_at
     return events.Decided(
         job_id=job.id,
         session_id=job.session_id,
         request_id=view.request.id,
         outcome=view.resolution.outcome.value,
-        by=[decision.by for decision in view.resolution.decisions],
+        by=[decision.by for decision in decisions],
+        at=at or None,
     )
 
 
