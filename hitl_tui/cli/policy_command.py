@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from pathlib import Path
@@ -118,7 +119,11 @@ class _Asked:
 
 
 async def explained(job: Job) -> int:
-    """Say which rule applies to something, and why no other one does; return the exit code."""
+    """Say which rule applies to something, and why no other one does; return the exit code.
+
+    Raises:
+        UnknownName: the folder has no such team or command, or nothing has such a request.
+    """
     from hitl_tui.cli.admin_commands import looking
     from hitl_tui.policy.rule_explanation import explain
 
@@ -126,6 +131,8 @@ async def explained(job: Job) -> int:
     async with looking(job) as registry:
         asked = await _of_request(job, registry) if given.request else _supposed(job)
         trust = await registry.trust.of(asked.folder)
+        if not asked.request:
+            await asyncio.to_thread(_check_names, trust, asked.facts)
         mode = asked.mode or trust.config.mode
         found = explain(_obeyed(trust, asked.facts), asked.facts, mode)
     notes = _notes(job, trust, asked, found)
@@ -163,6 +170,21 @@ async def explained(job: Job) -> int:
         )
     job.out.lines([shown(line) for line in (*lines, translate(message), *_terms_lines(found), *map(translate, notes))])
     return NOTHING
+
+
+def _check_names(trust: WorkspaceTrust, facts: Facts) -> None:
+    """See that a folder has the team and the command that are only supposed to be asked about.
+
+    Raises:
+        UnknownName: it hasn't; the nearest that it has is named.
+    """
+    from hitl_tui.supervisor.session_setup import registry_of, withheld_teams
+    from hitl_tui.teams.contract import unknown_name
+
+    if facts.team:
+        registry_of(trust.config, (), Path(trust.folder), withheld_teams(trust)).get(facts.team)
+    if facts.command and facts.command not in trust.declared.commands:
+        raise unknown_name(Message("declared command"), facts.command, trust.declared.commands)
 
 
 async def _of_request(job: Job, registry: SessionRegistry) -> _Asked:

@@ -78,7 +78,7 @@ class TeamRegistry:
         """
         team = self.teams.get(name)
         if team is None:
-            raise unknown_name("team", name, self.teams)
+            raise unknown_name(Message("team"), name, self.teams)
         return team
 
     def planned(self) -> list[Team]:

@@ -90,6 +90,40 @@ def test_it_says_which_rule_applies_and_why_no_other_one(shell: Shell) -> None:
     assert 'rule 1 "no force" (deny) doesn\'t fit: ' in out and 'Rule 2 "looking" allows it.' in out
 
 
+OWN = """
+[teams.triage]
+kind = "graph"
+graph = "triage.py:graph"
+[teams.command_team.commands.clean]
+run = ["true"]
+[[policy]]
+team = "document_team"
+decision = "deny"
+"""
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_what_the_folder_does_not_have_has_no_ruling(shell: Shell, trusted: bool) -> None:
+    shell.declare(OWN)
+    if not trusted:
+        (shell.workspace / "hitl.toml").write_text(f"{OWN}# changed\n")
+    for arguments, said in (
+        (("--team", "documents_team"), 'No team "documents_team"; did you mean "document_team" (of '),
+        (
+            ("--team", "documents_team", "--tool", "write"),
+            'No team "documents_team"; did you mean "document_team" (of ',
+        ),
+        (("--team", "command_team", "--command", "claen"), 'No declared command "claen"; did you mean "clean" (of '),
+        (("--command", "nope"), 'No declared command "nope"; known: clean.'),
+    ):
+        ran = shell.run("policy", "check", *arguments, "--json")
+        assert (ran.code, ran.json["kind"]) == (2, "bad_input")
+        assert ran.json["error"].startswith(said)
+    assert check(shell, "--team", "document_team")["ruling"] == "deny"
+    assert check(shell, "--team", "triage")["ruling"] == "ask"
+    assert check(shell, "--command", "clean")["facts"]["team"] == "command_team"
+
+
 def test_in_a_folder_that_nobody_trusts_it_says_what_trust_would_change(shell: Shell) -> None:
     (shell.workspace / "hitl.toml").write_text(RULES)
     found = check(shell, "--agent", "claude-code", "--action", "Bash", "--args", STATUS)

@@ -142,6 +142,16 @@ def test_settings_of_a_team_of_another_package_are_checked(tmp_path: Path, setti
     assert words in str(probed(tmp_path, site, settings=settings)["refused"])
 
 
+def test_policy_check_knows_the_teams_of_another_package(tmp_path: Path) -> None:
+    site = install(tmp_path / "site", greeting="teams")
+    command = [sys.executable, "-m", "hitl_tui", "policy", "check", str(tmp_path), "--team"]
+    environ = {**os.environ, "HITL_DATA_DIR": str(tmp_path / "data"), "HITL_LANG": "en"}
+    for name, path, code in (("greeting_team", str(site), 0), ("greting_team", str(site), 2), ("greeting_team", "", 2)):
+        done = subprocess.run([*command, name], env={**environ, "PYTHONPATH": path}, capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+    assert 'No team "greeting_team"; did you mean ' in done.stderr
+
+
 @pytest.mark.parametrize("named", [True, False])
 def test_no_team_comes_from_the_current_folder(tmp_path: Path, named: bool) -> None:
     folder = install(tmp_path / "workspace", greeting="teams")
