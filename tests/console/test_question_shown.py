@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -116,11 +117,38 @@ def test_a_listing_is_counted_only_where_each_line_names_a_file_of_the_workspace
         (work / "logs" / name).write_bytes(b"x" * size)
     (tmp_path / "secret").write_text("x", encoding="utf-8")
     assert listed_files("logs/a b.gz\nlogs/로그.gz\n", work) == (2, 3500)
-    assert listed_files("4.0K logs/a b.gz\n  12\tlogs/c.gz\nlogs/c.gz\n", work) == (2, 1504), "columns, and one twice"
+    assert listed_files("1.5K logs/a b.gz\n  4\tlogs/c.gz\nlogs/c.gz\n", work) == (2, 1504), "columns, and one twice"
     listed = "total 8\n-rw-r--r-- 1 me us 1500 Jan  1 00:00 logs/a b.gz\n"
     assert listed_files(listed, work) == (1, 1500)
     for text in ("", "logs/c.gz\n3 files\n", "logs\n", "../secret\n", f"{tmp_path}/secret\n", "10,000 records go\n"):
         assert listed_files(text, work) is None, text
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["ls", "-1s", "app.log", "b.log"],
+        ["ls", "-1skh", "app.log", "b.log"],
+        ["ls", "-lh", "app.log", "b.log"],
+        ["sh", "-c", "ls -s app.log; ls -ls 'b.log'"],
+        ["du", "app.log", "b.log"],
+        ["du", "-h", "app.log", "b.log"],
+        ["du", "-b", "app.log", "b.log"],
+        ["find", ".", "-type", "f", "-ls"],
+        ["find", ".", "-type", "f", "-printf", "%s %p\n"],
+        ["stat", "-c", "%s %n", "app.log", "b.log"],
+        ["wc", "-l", "app.log", "b.log"],
+        ["wc", "-l", "app.log"],
+        ["find", ".", "-name", "app.log", "-exec", "wc", "-l", "{}", "+"],
+        ["grep", "-c", "x", "app.log"],
+    ],
+)
+def test_a_count_before_a_path_is_no_size(tmp_path: Path, argv: list[str]) -> None:
+    (tmp_path / "app.log").write_text("x" * 49 + "\n" + "line\n" * 3000, encoding="utf-8")
+    (tmp_path / "b.log").write_text("b\n", encoding="utf-8")
+    text = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    counts = "wc" in argv or "grep" in argv
+    assert listed_files(text, tmp_path, argv) == (None if counts else (2, 15_052)), text
 
 
 def test_what_would_be_deleted_is_counted_and_how_a_preview_ended_is_told_only_where_it_went_wrong() -> None:

@@ -275,7 +275,7 @@ class CommandTeam(Team):
             "timed_out": outcome.timed_out,
         }
         if outcome.exit_code == 0 and not (outcome.truncated or outcome.timed_out or outcome.stderr):
-            listed = await asyncio.to_thread(listed_files, outcome.stdout, workspace)
+            listed = await asyncio.to_thread(listed_files, outcome.stdout, workspace, argv)
             if listed is not None:
                 found["files"], found["bytes"] = listed
         return found
