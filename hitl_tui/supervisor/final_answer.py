@@ -13,6 +13,7 @@ from hitl_tui.core.given_values import given_values, value_at
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
+from hitl_tui.core.policy import Risk
 from hitl_tui.core.question_field import question_of
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_markdown import first_words, literal
@@ -184,10 +185,12 @@ def compose(
     lasting: Sequence[LastingEffect] = (),
     branch: int = 0,
     asks: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    alone: Collection[str] = (),
 ) -> Response:
     """Return the answer: a short one first, then what was left out or not done, what it rests on, what isn't there.
 
-    Where several commands ran, or one deleted something, the answer says first what they did and measured. What the
+    Where several commands ran, or one deleted something or changed it beside other steps, the answer says first what
+    they did and measured; the outcome of other steps that may have changed something comes before the rest. What the
     planner remarked stands here in every mode: where the plan isn't asked about, nobody has read it before.
 
     Args:
@@ -200,6 +203,7 @@ def compose(
         lasting: what was done on branches that a restore left.
         branch: the branch that the session stands on.
         asks: where among its arguments an agent's question stands, by its name; see `question_path`.
+        alone: names of the agents that look at no earlier result.
     """
     if errors:
         return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
@@ -223,12 +227,14 @@ def compose(
         for d in t.dependencies
         if d in by_id and not _asks_on(t, by_id[d])
         if not (_asked_a_table(results.get(t.id)) and asked[d] != asked[t.id])
+        if not (t.agent_name in alone and by_id[d].risk is not Risk.LOW)  # what it did isn't told in the later result
         if not (d in briefs and _says_more(briefs[d], briefs[t.id]))
     }
     leaves = [t for t in done if t.id not in used and t.id not in runs]
     behind = [t for t in reversed(done) if t not in leaves]
     said = [_Told(t, briefs[t.id], asked[t.id]) for t in [*leaves, *behind]]
     answering = _newest_first(_surest(_answering(said, len(leaves)), results))
+    answering.sort(key=lambda one: one.todo.risk is Risk.LOW)
     missed = any(one.brief.absent for one in said)
     in_order = sorted(said, key=lambda one: done.index(one.todo))
     questions = _by_question(said[: len(leaves)])
@@ -387,7 +393,8 @@ def _runs(
     """
     as_it_ran = sorted(done, key=lambda todo: todo.completed_at)
     found = [run for t in as_it_ran if t.id in results and (run := run_of(t.id, results[t.id]))]
-    told_apart = stopped or worth_telling(found) or any(run.todo_id in earlier for run in found)
+    changed = {t.id for t in done if t.risk is not Risk.LOW} if len(done) > 1 else set()
+    told_apart = stopped or worth_telling(found) or any(run.todo_id in {*earlier, *changed} for run in found)
     return {run.todo_id: run for run in found} if told_apart else {}
 
 

@@ -424,7 +424,18 @@ class TeamSupervisor:
             name: question_path(agents[name].input_schema())
             for name in {todo.agent_name for todo in todos} & agents.keys()
         }
-        response = compose(state["query"], intent.language, todos, results, errors, intent.notes, lasting, branch, asks)
+        response = compose(
+            state["query"],
+            intent.language,
+            todos,
+            results,
+            errors,
+            intent.notes,
+            lasting,
+            branch,
+            asks,
+            alone={name for name in asks if not agents[name].reads_results},
+        )
         if self._write is not None:
             response = await self._write(response)
         digest = await self._artifacts.put(response.to_dict())

@@ -13,7 +13,7 @@ from session_support import ListPlanner, Place, step
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.figure_limits import parse_limit
 from hitl_tui.core.plan import AgentFacts
-from hitl_tui.core.policy import Mode
+from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.supervisor.final_answer import DONE, FAILED, compose
@@ -116,6 +116,31 @@ def test_what_isnt_done_of_a_further_question_is_said_under_it() -> None:
     assert text.index("The copy is of March.") < text.index(of_plan) < text.index("Notice is one month.")
     only = compose("When can we leave?", "en", [first], {"todo_001": texts["todo_001"]}, remarks=[of_plan], asks=ASKS)
     assert only.text.startswith(f"## Answer\n\n{of_plan}")
+
+
+def test_what_one_command_changed_comes_first_beside_another_result() -> None:
+    rotate = todo(1, risk=Risk.HIGH)
+    vat = replace(todo(2, 1), agent_name="vat")
+    results = {"todo_001": ran("rotate-log", "python3 rotate.py 30", "kept 30"), "todo_002": {"text": "total: 550.0"}}
+    text = compose("q", "en", [rotate, vat], results).text
+    assert text.startswith("## Answer\n\n**What was done**\n\n- `rotate-log`: `kept 30`\n\n**Step 2**\n\ntotal: 550.0")
+    alone = compose("q", "en", [rotate], {"todo_001": results["todo_001"]}).text
+    assert "What was done" not in alone and "kept 30" in alone
+
+
+def test_what_a_step_changed_is_told_although_a_later_one_comes_after_it() -> None:
+    rotate, vat = (replace(todo(n, *range(1, n)), agent_name=name) for n, name in ((1, "rotate"), (2, "vat")))
+    results = {"todo_001": {"text": "kept 30"}, "todo_002": {"text": "total: 550.0"}}
+
+    def told(risk: Risk, *alone: str) -> str:
+        text = compose("q", "en", [replace(rotate, risk=risk), vat], results, alone=alone).text
+        return text.split("\n## ")[0].strip()
+
+    assert told(Risk.HIGH, "vat") == "## Answer\n\n**Step 1**\n\nkept 30\n\n**Step 2**\n\ntotal: 550.0"
+    assert told(Risk.HIGH) == told(Risk.LOW, "vat") == "## Answer\n\ntotal: 550.0"
+    first = replace(vat, dependencies=())
+    text = compose("q", "en", [first, replace(rotate, risk=Risk.HIGH)], results).text
+    assert text.index("kept 30") < text.index("total: 550.0")
 
 
 def test_questions_of_tables_that_were_asked_while_others_waited_keep_their_answers() -> None:
