@@ -29,14 +29,21 @@ _LONGEST_ANSWER = 100
 
 
 @asynccontextmanager
+async def opened(job: Job) -> AsyncIterator[SessionRegistry]:
+    """Open the data folder, and say what a person should know of its record."""
+    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+        if not job.arguments.json:
+            registry.tell_warnings(lambda said: job.err.lines([shown(translate(said))]))
+        yield registry
+
+
+@asynccontextmanager
 async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
     """Open the data folder for what also works where this account can't write, and say so there."""
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+    async with opened(job) as registry:
         if registry.data.note and not job.arguments.json:
             job.err.lines([shown(translate(registry.data.note))])
         yield registry
-        if not job.arguments.json:
-            job.err.lines([shown(translate(said)) for said in registry.warnings])
 
 
 async def sessions(job: Job) -> int:
@@ -66,7 +73,7 @@ async def rename(job: Job) -> int:
     """Give a session another title."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with SessionRegistry.open(job.data, job.environ) as registry:
+    async with opened(job) as registry:
         done = await registry.admin.rename(given.session, _text(given.text), by=by)
     return _tell(job, result_of(done))
 
@@ -75,7 +82,7 @@ async def fork(job: Job) -> int:
     """Begin another session where one stands or stood."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with SessionRegistry.open(job.data, job.environ) as registry:
+    async with opened(job) as registry:
         done = await registry.admin.fork(given.session, given.at, title=_text(given.title), by=by)
         made = await registry.admin.summary(done.session.id)
     return _tell_copy(job, result_of(done), made, given.session)
@@ -96,7 +103,7 @@ async def import_(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     source = _file(given.file)
     workspace = workspace_folder(given.workspace) if given.workspace is not None else None
-    async with SessionRegistry.open(job.data, job.environ) as registry:
+    async with opened(job) as registry:
         done = await registry.admin.import_(source, workspace=workspace, by=by)
         made = await registry.admin.summary(done.session.id)
     return _tell_copy(job, result_of(done), made, str(source))
@@ -106,7 +113,7 @@ async def delete(job: Job) -> int:
     """Remove a session; what it wrote to the record stays."""
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
-    async with SessionRegistry.open(job.data, job.environ) as registry:
+    async with opened(job) as registry:
         registry.data.check_writable()  # what can't be done, or doesn't exist, isn't asked about
         removal = await registry.admin.removal(given.session)
         going = [*session_lines([removal.summary]), shown(translate(removal_words(removal)))]
@@ -123,7 +130,7 @@ async def prune(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     bounded = given.older_than is not None or given.keep is None
     older_than = parse_age(DEFAULT_AGE if given.older_than is None else given.older_than) if bounded else None
-    async with SessionRegistry.open(job.data, job.environ) as registry:
+    async with opened(job) as registry:
         chosen = await registry.admin.prunable(older_than=older_than, keep=given.keep or 0)
         if given.dry_run or not chosen:
             return _told_prune(job, chosen)

@@ -139,11 +139,11 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
 
 async def _attach(job: Job, found: Attachment) -> int:
     """Go until something must be decided or it is finished."""
+    from hitl_tui.cli.admin_commands import opened
     from hitl_tui.cli.json_documents import run_document
     from hitl_tui.commands.handler import approve_given
     from hitl_tui.supervisor.open_questions import findings_in
     from hitl_tui.supervisor.open_session import open_session
-    from hitl_tui.supervisor.session_registry import SessionRegistry
     from hitl_tui.wording.evidence_rows import findings_rows
     from hitl_tui.wording.text_lines import layout, plan_lines
 
@@ -155,7 +155,7 @@ async def _attach(job: Job, found: Attachment) -> int:
         )
     operator = operator_of(given.by, job.environ, job.data)
     checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+    async with opened(job) as registry:
         mode = Mode(given.mode) if given.mode else None
         workspace = workspace_folder(given.workspace)
         if job.once:

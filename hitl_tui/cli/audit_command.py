@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from hitl_tui.cli.job import Job
+from hitl_tui.cli.settings import operator_name
 from hitl_tui.cli.subcommands import AUDITS
 from hitl_tui.config.workspace import parse_duration
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
@@ -44,8 +45,8 @@ from hitl_tui.ledger.audit import (
 from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Requests, Streams
 from hitl_tui.ledger.records import Problem, RequestView
-from hitl_tui.ledger.signature_table import SignedStream
-from hitl_tui.ledger.signatures import Signer
+from hitl_tui.ledger.signature_table import KEYS, SignedStream, accepted_entry
+from hitl_tui.ledger.signatures import SHOWN_DIGITS, Signer, shown_key
 from hitl_tui.ledger.stream_ledger import StreamLedger
 from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.supervisor.data_place import data_place, open_record
@@ -62,7 +63,7 @@ _AGE = re.compile(r"[0-9.]+[smhd].*")
 
 
 def audit(job: Job) -> int:
-    """Carry one of `decisions`, `verify`, `head`, `export`, `attention` out; a session alone lists its decisions.
+    """Carry one of `AUDITS` out; a session alone lists its decisions.
 
     Raises:
         BadInput: what is asked for is none of these, there is no record, an anchor isn't one, or is given where none
@@ -96,6 +97,8 @@ async def _audit(job: Job) -> int:
     if _is_empty(folder) and not registered(job.data) and not uses_neo4j(job.environ):
         raise BadInput(Message("No record in {}.", job.data))
     folder.prepare()
+    if arguments.what == "accept":
+        return await _accept(folder, job)
     if folder.note and not arguments.json:
         job.err.lines([shown(translate(folder.note))])
     async with open_record(folder) as ledger:
@@ -110,6 +113,43 @@ async def _audit(job: Job) -> int:
         if arguments.what == "verify":
             return await _verify(ledger, folder, job)
         return await _head(ledger, job)
+
+
+async def _accept(folder: DataFolder, job: Job) -> int:
+    """Let a key of another account count as known here, on record; what it signed is then as good as signed here."""
+    from hitl_tui.supervisor.ledger_sealing import sealing_of
+
+    folder.check_writable()
+    said, signer = list[str](), Signer(os.environ)
+    async with open_record(folder, sealing_of(folder, os.environ, said.append)) as ledger:
+        key = _one_key(await ledger.signing_keys(), job.arguments.session)
+        kind, data = accepted_entry(signer, key, operator_name(None, os.environ, job.data))
+        await ledger.record(KEYS, kind, data, utc_now())
+        signer.accept(ledger.place, utc_now(), key)
+    message = Message("Accepted the key {}: what it signed in this record counts as signed.", shown_key(key))
+    if job.arguments.json:
+        job.out.document({"status": "accepted", "message": message, "key": key})
+    else:
+        job.err.lines([shown(translate(one)) for one in said])
+        job.out.lines([translate(message)])
+    return INTACT
+
+
+def _one_key(keys: Sequence[str], given: str) -> str:
+    """Return the one of several keys that digits are the beginning of.
+
+    Raises:
+        BadInput: they are too few, or no key's.
+    """
+    if len(given) < SHOWN_DIGITS:
+        raise BadInput(
+            Message("audit accept takes a key, with at least {} digits.", SHOWN_DIGITS),
+            help=Message("hitl-tui audit verify names the keys that aren't known here."),
+        )
+    found = [key for key in keys if key.startswith(given.lower())]
+    if len(found) != 1:
+        raise BadInput(Message('No entry of this record is signed by the key "{}".', one_line(given, 70)))
+    return found[0]
 
 
 def _is_empty(folder: DataFolder) -> bool:
@@ -167,7 +207,8 @@ async def _verify(ledger: TableLedger, folder: DataFolder, job: Job) -> int:
         kept = anchor_file(folder.root, folder.ledger)
         broken, checked = await _kept_anchors(ledger, kept, stream) if kept is not None else ([], 0)
         found = replace(found, problems=(*lost, *unsigned, *broken, *found.problems))
-        notes = _notes(signed, signer, kept, checked)
+        elsewhere = {problem.stream for problem in unsigned if problem.key}
+        notes = _notes([one for one in signed if one.last or one.stream not in elsewhere], signer, kept, checked)
         about = {"signatures": [one.to_dict() for one in signed]}
         about |= {"anchors": {"path": str(kept.path), "checked": checked}} if kept is not None else {}
     elif not tasks.streams:
@@ -180,14 +221,14 @@ async def _verify(ledger: TableLedger, folder: DataFolder, job: Job) -> int:
         count = Message("{}, {}", count, of_tasks)
     found = found.joined(tasks)
     more = len(found.problems) + found.unlisted
-    message = (
-        Message("{}: intact.", count)
-        if found.ok
-        else counted_message("{1}: {0} problem.", "{1}: {0} problems.", more, count)
-    )
+    message = counted_message("{1}: {0} problem.", "{1}: {0} problems.", more, count)
+    status = "changed"
+    if found.ok:
+        message, status = Message("{}: intact.", count), "ok"
+    elif not found.unlisted and all(problem.key for problem in found.problems):
+        message, status = Message("{}: intact, but signed by a key that isn't known here.", count), "unknown_key"
     if job.arguments.json:
         of = {"tasks": {"streams": tasks.streams, "entries": tasks.entries}, "notes": [*notes]}
-        status = "ok" if found.ok else "changed"
         job.out.document({"status": status, "message": message, **found.to_dict(), **about, **of})
     else:
         where = [f"{p.stream} {p.n}" if p.n else p.stream or folder.ledger.name for p in found.problems]
@@ -214,6 +255,8 @@ def _notes(signed: Sequence[SignedStream], signer: Signer, kept: AnchorFile | No
     older = sum(one.first - 1 if one.last else one.entries for one in signed)
     if count:
         notes.append(Message("Signed: {} entries.", count))
+    if own := signer.own:
+        notes.append(Message("This account signs with the key {}.", shown_key(own)))
     if older:
         notes.append(Message("Not signed: {} entries, written before signing began.", older))
     known = signer.known()

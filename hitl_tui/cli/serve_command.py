@@ -78,7 +78,8 @@ async def serve(job: Job) -> int:
             from hitl_tui.channels.plan_feedback.store_address import store_at
 
             board = FeedbackBoard(store_at(given.feedback), answers, partial(_say, job), settings.poll_interval)
-        for said in (*registry.warnings, *folder_problems(root, registry.approvers.current)):
+        registry.tell_warnings(partial(_say, job))
+        for said in folder_problems(root, registry.approvers.current):
             _say(job, said)
         with JobJournal.open(job.data) as journal:
             runtime = Runtime(

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 
-from hitl_tui.cli.admin_commands import DONE, FAILURE, looking
+from hitl_tui.cli.admin_commands import DONE, FAILURE, looking, opened
 from hitl_tui.cli.graph_settings import given_settings
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.json_documents import do_document, run_document, show_document
@@ -65,7 +65,7 @@ async def run(job: Job) -> int:
     query = given_text(given.text, job.stdin)
     by = operator_of(given.by, job.environ, job.data).name
     workspace = workspace_folder(given.workspace)
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+    async with opened(job) as registry:
         await registry.trust.use_once(workspace, by=by)
         mode = Mode(given.mode) if given.mode else None
         settings = given_settings(given)

@@ -187,7 +187,7 @@ _TRUST = option(
 )
 _YES = option("--yes", action="store_true", help="don't ask; required without a terminal")
 
-AUDITS = ("decisions", "verify", "head", "export", "attention")
+AUDITS = ("decisions", "verify", "head", "export", "attention", "accept")
 
 _ROWS = (
     Subcommand(
@@ -755,14 +755,14 @@ _ROWS = (
         "audit_command:audit",
         "[WHAT] [SESSION]",
         "list who decided what, when and why; check that record, and how people decide",
-        "[decisions|verify|head|export|attention] [SESSION] [--anchor TEXT] [--by NAME] [--since TIME] "
+        "[decisions|verify|head|export|attention|accept] [SESSION|KEY] [--anchor TEXT] [--by NAME] [--since TIME] "
         "[--until TIME] [--risk RISK] [--data DIR] [--json]",
         "Who decided what, and whether that record is intact.\n\n  decisions  list who decided what, when, by "
         "which channel and why (the default)\n  verify     walk the hash chains and "
         "compare what is shown with what was recorded\n  head       print one anchor per "
         "session and task, to keep where nobody here can change it\n  export     print the record as "
         "JSON lines, of sessions and of tasks outside of them\n  attention  show for each approver how fast "
-        "and how often they approve",
+        "and how often they approve\n  accept     know a key that signed here under another account or HOME",
         (
             option("what", nargs="?", default=AUDITS[0], metavar="|".join(AUDITS)),
             option(
@@ -770,7 +770,7 @@ _ROWS = (
                 metavar="SESSION",
                 nargs="?",
                 default="",
-                help="only this session or task; alone it lists its decisions",
+                help="only this session or task; alone it lists its decisions; with accept, the key that verify names",
             ),
             option(
                 "--anchor",
@@ -791,7 +791,7 @@ _ROWS = (
             option("--risk", choices=RISKS, default="", help="only about questions of this risk"),
             _JSON,
         ),
-        "exit codes:\n  0 intact   1 changed or unreadable   2 bad input",
+        "exit codes:\n  0 intact   1 changed, unreadable, or signed by a key that isn't known here   2 bad input",
     ),
     Subcommand(
         "approver",

@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from hitl_tui.cli.admin_commands import opened
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace, operator_name, workspace_folder
 from hitl_tui.config.workspace_files import real_path
@@ -15,7 +16,6 @@ from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.language import _, translate
 from hitl_tui.policy.trust_book import trust_in
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
-from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.wording.text_lines import layout, shown, table
 from hitl_tui.wording.trust_rows import trust_rows
@@ -56,7 +56,7 @@ async def _trust(job: Job) -> int:
             job.out.lines([_("Not trusted; nothing was changed.")])
             return DONE
         digest, how = found.digest, "terminal"
-    async with SessionRegistry.open(data) as registry:
+    async with opened(job) as registry:
         registry.data.check_writable()
         granted = await registry.trust.grant(folder, digest, by=by, how=how)
     message = Message("Trusted {} as it is now.", granted.folder)
@@ -85,7 +85,7 @@ async def _revoke(folder: Path, by: str, job: Job) -> int:
     path = str(real_path(folder))
     if not DataFolder(job.data).ledger.exists():
         raise BadInput(Message("{} isn't trusted, so nothing was changed.", path))
-    async with SessionRegistry.open(job.data) as registry:
+    async with opened(job) as registry:
         registry.data.check_writable()
         record = await registry.trust.revoke(folder, by=by)
     if record is None:

@@ -43,8 +43,7 @@ async def worker(job: Job) -> int:
         with importing():
             from hitl_tui.channels.worker import SessionWorker
             from hitl_tui.supervisor.admin import parse_age
-        for said in registry.warnings:
-            _say(job, said)
+        registry.tell_warnings(lambda said: _say(job, said))
         name = given.name or f"worker-{os.getpid()}"
         for copy in copies:
             _say(job, Message("{} carries {} in {}.", f"{name}@{socket.gethostname()}", copy.shown, copy.folder))

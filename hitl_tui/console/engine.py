@@ -74,6 +74,8 @@ class Engine:
         self._opening = asyncio.Lock()
         self._looking = asyncio.Lock()
         self._settled = False
+        self.warnings: list[str] = []
+        """What a person should know of the record and there was no stream yet to say it in."""
         self._remote: RemoteInbox | None = None
 
     async def registry(self) -> SessionRegistry:
@@ -91,6 +93,7 @@ class Engine:
         try:
             kind = await asyncio.to_thread(_load_registry)
             async with kind.open(self._options.data, once=self._options.once) as registry:
+                registry.tell_warnings(self._warn)
                 ready.set_result(registry)
                 await self._leave.wait()
         except Exception as error:
@@ -103,6 +106,10 @@ class Engine:
     def session_open(self) -> bool:
         """A session is on the screen."""
         return any(held.shown and not held.over for held in self._held.values())
+
+    def _warn(self, said: str) -> None:
+        if not self.strayed([said]):
+            self.warnings.append(said)
 
     def strayed(self, lines: Sequence[str]) -> bool:
         """Add what was written past the screen to the streams of the sessions it may be from; False when there is none.

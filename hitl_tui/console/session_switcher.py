@@ -206,6 +206,9 @@ class SessionSwitcher:
         screen.attach(fresh, pending.came(fresh))  # what a person went to meanwhile stays before it
         if fresh.setup.read_only:
             screen.note(translate(fresh.setup.broken or (await self._app.engine.registry()).data.note))
+        warnings, self._app.engine.warnings = self._app.engine.warnings, []
+        for said in warnings:
+            screen.note(translate(said))
         home = self._app.home
         if home.is_mounted:
             name = safe_text(fresh.session.id, multiline=False)

@@ -260,15 +260,19 @@ class Problem:
         stream: where; empty when it is about no single stream.
         n: the entry it is about, 0 when it is about none or about a view.
         what: one sentence.
+        key: the key that signed it and isn't known here, where nothing else is wrong: another account may have made it,
+            or somebody who shouldn't have written. Empty for what was changed or is damaged.
     """
 
     stream: str
     n: int
     what: str
+    key: str = ""
 
     def to_dict(self) -> dict[str, str | int]:
         """Return all fields as JSON values."""
-        return {"stream": self.stream, "n": self.n, "what": self.what}
+        found: dict[str, str | int] = {"stream": self.stream, "n": self.n, "what": self.what}
+        return found | ({"key": self.key} if self.key else {})
 
 
 class DecidedEvent(TypedDict, total=False):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head, Problem
-from hitl_tui.ledger.signatures import KnownSignatures, Place, Signer, verifies
+from hitl_tui.ledger.signatures import KnownSignatures, Place, Signer, accept_command, shown_key, verifies
 from hitl_tui.ledger.sql_transaction import TableForm, Transaction
 from hitl_tui.ledger.stream_tables import entries, head, write_entry
 
@@ -66,13 +66,43 @@ def written_since(db: Transaction, row: int) -> list[tuple[Head, int, bool]]:
     return list(found.values())
 
 
-def prepare(db: Transaction, form: TableForm, signer: Signer, now: str) -> None:
-    """Make the table where it is missing, and put on record which key signs from now on; inside a transaction."""
+def prepare(db: Transaction, form: TableForm, signer: Signer, now: str, accepted: Collection[str] = ()) -> str:
+    """Make the table where it is missing, and put on record which key signs from now on; inside a transaction.
+
+    Args:
+        db, form: the ledger.
+        signer: signs.
+        now: when, ISO 8601, UTC.
+        accepted: keys of others that are known here from now on.
+
+    Returns:
+        The key that signed before; empty for none.
+    """
     db.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE} {form.columns(_COLUMNS)}{form.keyed}")
     end = head(db, KEYS)
-    before = entries(db, KEYS, end.n - 1, 1)[0].data.get("key", "") if end.n else ""
+    before = str(entries(db, KEYS, end.n - 1, 1)[0].data.get("key", "")) if end.n else ""
     if before != signer.public:
-        write_entry(db, KEYS, "audit_key", {"key": signer.public, "before": before}, now)
+        more = {"accepted": sorted(accepted)} if accepted else {}
+        write_entry(db, KEYS, "audit_key", {"key": signer.public, "before": before, **more}, now)
+    return before
+
+
+def signing_keys(db: Transaction, form: TableForm) -> list[str]:
+    """Return all keys that signed something."""
+    if not db.execute(form.exists, (_TABLE,)).fetchone():
+        return []
+    return [str(key) for (key,) in db.execute(f"SELECT DISTINCT key FROM {_TABLE} ORDER BY key").fetchall()]  # noqa: S608
+
+
+def accepted_entry(signer: Signer, key: str, by: str) -> tuple[str, dict[str, object]]:
+    """Return kind and data of the entry of `KEYS` that says that a key of another account was accepted.
+
+    Args:
+        signer: signs it; as with every entry of that stream `key` is the one that signs from then on.
+        key: what was accepted.
+        by: who did.
+    """
+    return "audit_key_accepted", {"key": signer.public, "accepted": [key], "by": by}
 
 
 def sign(db: Transaction, signer: Signer, heads: Iterable[tuple[Head, int, bool]]) -> None:
@@ -96,7 +126,7 @@ def signed_streams(
         only: one stream; None for all.
     """
     there = db.execute(form.exists, (_TABLE,)).fetchone()
-    since = known.since(ledger)
+    since, keys = known.since(ledger), known.keys_of(ledger)
     began = db.execute("SELECT min(id) FROM entries WHERE stream = ?", (KEYS,)).fetchone()[0]
     problems = _cut_off(db, known.heads_of(ledger).values(), only)
     if since and (not there or began is None):
@@ -110,15 +140,15 @@ def signed_streams(
         (only,),
     ).fetchall()
     for stream, count, last_row in streams:
-        one = _checked(db, stream, count, known.keys, problems)
+        one, covered = _checked(db, stream, count, keys, problems)
         found.append(one)
-        if one.last < count and began is not None and last_row > began and not _bad(problems, stream):
-            span = str(count) if one.last + 1 == count else f"{one.last + 1} to {count}"
-            if one.last:
+        if covered < count and began is not None and last_row > began and not _damaged(problems, stream):
+            span = str(count) if covered + 1 == count else f"{covered + 1} to {count}"
+            if covered:
                 what = Message("Entry {} isn't signed though those before are.", span)
             else:
                 what = Message("Entry {} isn't signed though the record is.", span)
-            problems.append(Problem(stream, one.last + 1, what))
+            problems.append(Problem(stream, covered + 1, what))
     return found, problems
 
 
@@ -133,13 +163,20 @@ def _cut_off(db: Transaction, heads: Iterable[Head], only: str | None) -> list[P
     return found
 
 
-def _bad(problems: Iterable[Problem], stream: str) -> bool:
-    return any(problem.stream == stream for problem in problems)
+def _damaged(problems: Iterable[Problem], stream: str) -> bool:
+    return any(problem.stream == stream and not problem.key for problem in problems)
 
 
-def _checked(db: Transaction, stream: str, count: int, keys: Collection[str], problems: list[Problem]) -> SignedStream:
-    """Return how far a stream is signed: by its last signature, which vouches for everything before it."""
-    first, last, key = 0, 0, ""
+def _checked(
+    db: Transaction, stream: str, count: int, keys: Collection[str], problems: list[Problem]
+) -> tuple[SignedStream, int]:
+    """Return how far a stream is signed by keys that are known, and by any.
+
+    The last signature of a known key vouches for everything before it. What comes after it and is signed by others is a
+    problem for each of those.
+    """
+    first, last, key, covered, faults = 0, 0, "", 0, 0
+    others = set[str]()
     rows = db.execute(
         "SELECT s.first, s.n, s.key, s.signature, e.hash FROM signatures s"
         " LEFT JOIN entries e ON e.stream = s.stream AND e.n = s.n WHERE s.stream = ? ORDER BY s.n DESC",
@@ -148,18 +185,31 @@ def _checked(db: Transaction, stream: str, count: int, keys: Collection[str], pr
     for begins, n, by, signature, hashed in rows:
         if hashed is None:
             problems.append(Problem(stream, n, Message("Entry {} was signed and is gone.", n)))
-        elif keys and by not in keys:
-            what = Message("Entry {} is signed by the key {}, which isn't known here.", n, by[:16])
-            problems.append(Problem(stream, n, what))
+            faults += 1
         elif not verifies(by, signature, stream, n, hashed):
             problems.append(
                 Problem(stream, n, Message("Entry {} isn't what was signed: its signature doesn't fit.", n))
             )
+            faults += 1
         else:
-            last, key, first = n, by, begins
-            break
-        if len(problems) > 50:
+            covered = covered or n
+            if not keys or by in keys:
+                last, key, first = n, by, begins
+                break
+            if by not in others:
+                others.add(by)
+                problems.append(Problem(stream, n, _made_elsewhere(n, by), by))
+        if faults > 50:
             break
     if last:
         first = int(db.execute("SELECT min(first) FROM signatures WHERE stream = ?", (stream,)).fetchone()[0])
-    return SignedStream(stream, count, first, last, key)
+    return SignedStream(stream, count, first, last, key), covered
+
+
+def _made_elsewhere(n: int, key: str) -> Message:
+    return Message(
+        "Entry {} is signed by the key {}, which isn't known here: another account or HOME made it. If it is yours: {}",
+        n,
+        shown_key(key),
+        accept_command(key),
+    )

@@ -7,8 +7,8 @@ import binascii
 import json
 import os
 import secrets
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,11 +37,17 @@ class KnownSignatures:
         keys: public keys that it has signed with, as hexadecimal digits.
         ledgers: since when each ledger is signed, by its path.
         heads: the newest heads of streams that are seldom written to, by the ledger's path.
+        accepted: keys of other accounts that it accepted, by the ledger's path.
     """
 
     keys: frozenset[str] = frozenset()
     ledgers: Mapping[str, str] = field(default_factory=dict)
     heads: Mapping[str, Mapping[str, Head]] = field(default_factory=dict)
+    accepted: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def keys_of(self, ledger: Place) -> frozenset[str]:
+        """Return the keys that may have signed a ledger; none where there is nothing to tell those of others by."""
+        return self.keys.union(*(self.accepted.get(name, frozenset()) for name in _names(ledger)))
 
     def since(self, ledger: Place) -> str:
         """Return since when a ledger is signed; empty where that isn't known."""
@@ -50,6 +56,20 @@ class KnownSignatures:
     def heads_of(self, ledger: Place) -> Mapping[str, Head]:
         """Return the heads that a ledger had when this account last wrote to those streams."""
         return next((self.heads[name] for name in _names(ledger) if name in self.heads), {})
+
+
+SHOWN_DIGITS = 16
+"""Digits of a key that people are shown: 64 bits, which nobody finds another key for."""
+
+
+def shown_key(key: str) -> str:
+    """Return what people are shown of a public key, and accept it by."""
+    return key[:SHOWN_DIGITS]
+
+
+def accept_command(key: str) -> str:
+    """Return the command that accepts what a key signed."""
+    return f"hitl-tui audit accept {shown_key(key)}"
 
 
 def _names(ledger: Place) -> tuple[str, ...]:
@@ -121,6 +141,11 @@ class Signer:
         self._load()
         return self._public
 
+    @property
+    def own(self) -> str:
+        """The public key that there is already; empty where none was made. Raises StorageError: it can't be read."""
+        return self.public if self._seed is not None or (self.folder / KEY_FILE).exists() else ""
+
     def sign(self, stream: str, n: int, hashed: str) -> bytes:
         """Return the signature of a head. Raises StorageError as `public` does."""
         return self._load().sign(payload(stream, n, hashed))
@@ -128,24 +153,31 @@ class Signer:
     def known(self) -> KnownSignatures:
         """Return what is known here; also the key there is now, without making one."""
         state = _state(self.folder)
-        keys = set(state.keys)
-        if self._seed is not None or (self.folder / KEY_FILE).exists():
-            keys.add(self.public)
-        return KnownSignatures(frozenset(keys), state.ledgers, state.heads)
+        return replace(state, keys=state.keys | {own}) if (own := self.own) else state
 
-    def remember(self, ledger: Place, now: str, heads: Iterable[Head] = ()) -> None:
+    def remember(self, ledger: Place, now: str, heads: Iterable[Head] = (), accepted: Collection[str] = ()) -> None:
         """Keep in mind, outside the data folder, that a ledger is signed with this key from now on, and some heads.
 
         With a key from the environment there may be no place to keep anything: then nothing is kept.
+
+        Args:
+            ledger: which.
+            now: when, ISO 8601, UTC.
+            heads: of streams that are seldom written to.
+            accepted: keys of other accounts that are known in this ledger from now on, too.
         """
         state, names, newest = _state(self.folder), _names(ledger), {head.stream: head for head in heads}
-        if self.public in state.keys and all(name in state.ledgers for name in names) and not newest:
+        known = {self.public, *accepted} <= state.keys_of(ledger)
+        if known and all(name in state.ledgers for name in names) and not newest:
             return
         kept = {**state.heads, **{name: {**state.heads_of(ledger), **newest} for name in names if newest}}
+        others = dict(state.accepted)
+        others |= {name: state.accepted.get(name, frozenset()).union(accepted) for name in names if accepted}
         data = {
             "keys": sorted({*state.keys, self.public}),
             "ledgers": {**dict.fromkeys(names, now), **state.ledgers},
             "heads": {name: {h.stream: [h.n, h.hash] for h in of.values()} for name, of in kept.items()},
+            "accepted": {name: sorted(keys) for name, keys in others.items()},
         }
         try:
             _make_private(self.folder)
@@ -153,6 +185,16 @@ class Signer:
         except OSError:
             if self._seed is None:
                 raise
+
+    def accept(self, ledger: Place, now: str, key: str) -> None:
+        """Know a key of another account from now on, whatever it signs in a ledger.
+
+        Raises:
+            StorageError: that can't be kept.
+        """
+        self.remember(ledger, now, accepted=[key])
+        if key not in _state(self.folder).keys_of(ledger):
+            raise StorageError(Message("{} can't be written, so the key isn't accepted.", self.folder / STATE_FILE))
 
     def _load(self) -> Ed25519PrivateKey:
         if self._key is None:
@@ -206,9 +248,9 @@ def _state(folder: Path) -> KnownSignatures:
             str(name): {str(s): Head(str(s), int(n), str(h)) for s, (n, h) in of.items()}
             for name, of in data.get("heads", {}).items()
         }
-        return KnownSignatures(
-            frozenset(map(str, data["keys"])), {str(k): str(v) for k, v in data["ledgers"].items()}, heads
-        )
+        accepted = {str(name): frozenset(map(str, keys)) for name, keys in data.get("accepted", {}).items()}
+        since = {str(k): str(v) for k, v in data["ledgers"].items()}
+        return KnownSignatures(frozenset(map(str, data["keys"])), since, heads, accepted)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return KnownSignatures()
 

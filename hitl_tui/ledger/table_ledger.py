@@ -32,7 +32,7 @@ from hitl_tui.ledger.records import (
     RequestView,
     SessionCopy,
 )
-from hitl_tui.ledger.signature_table import SignedStream, signed_streams
+from hitl_tui.ledger.signature_table import SignedStream, signed_streams, signing_keys
 from hitl_tui.ledger.signatures import KnownSignatures, Place
 from hitl_tui.ledger.sql_transaction import TableDatabase, Transaction
 
@@ -356,6 +356,11 @@ class TableLedger(ABC):
         """
         form, place = self._database.form, self._database.place
         return await self._database.read(lambda db: signed_streams(db, form, known, place, stream))
+
+    async def signing_keys(self) -> list[str]:
+        """Return all public keys that signed something here."""
+        form = self._database.form
+        return await self._database.read(lambda db: signing_keys(db, form))
 
     async def close(self) -> None:
         await self._database.close()

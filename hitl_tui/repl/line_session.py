@@ -225,6 +225,7 @@ class LineSession:
         self._source = source
         self._piped = source.waits
         self._began = self._registry.now()
+        self._registry.tell_warnings(lambda said: self._say([shown(translate(said))]))
         try:
             await self._begin(source)
             await self._catch_up(source)

@@ -218,7 +218,7 @@ async def check_record(ledger: Mailbox, session_id: str, history: SessionHistory
 
 
 async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str, folder: SessionFolder) -> str:
-    """Return why a session is only looked at: its record isn't as it was written; empty where it is.
+    """Return why a session is only looked at: its record isn't as it was written, or by whom isn't known; empty else.
 
     What is looked at is quick: the session's chain of hashes, its last signature, its decisions beside the checkpoints.
 
@@ -228,21 +228,22 @@ async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str,
         session_id: which.
         folder: its folder.
     """
-    what = ""
+    what, elsewhere = "", list[Problem]()
     if isinstance(ledger, TableLedger):
         what = await ledger.chain_problem(session_id)
         if not what:
             problems = (await ledger.signed(known, session_id))[1]
-            what = problems[0].what if problems else ""
+            elsewhere = [problem for problem in problems if problem.key]
+            what = next((problem.what for problem in problems if not problem.key), "")
     if not what and folder.has_checkpoints():
         try:
             async with folder.reading() as file:
                 contrary = await disagreements(ledger, session_id, await board_of(file, session_id))
         except HitlError:  # whoever opens it is told why it can't be read
-            return ""
+            contrary = []
         what = contrary[0].what if contrary else ""
     if not what:
-        return ""
+        return Message("{} is read-only here. {}", session_id, elsewhere[0].what) if elsewhere else ""
     said = Message("The record of {} is damaged or was changed, so the session is read-only.", session_id)
     return Message("{} {} See: hitl-tui audit verify", said, what)
 

@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
+from contextvars import copy_context
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -94,8 +95,8 @@ class SessionRegistry:
         self._now = now
         self._workspaces: set[Path] = set()
         self.approvers = ApproverFile(data.root)
-        self.warnings: list[str] = []
-        """What a person should know of the record: that it can't be signed or anchored."""
+        self._warnings: list[str] = []
+        self._told: Callable[[str], None] = self._warnings.append
 
     @classmethod
     @asynccontextmanager
@@ -115,14 +116,15 @@ class SessionRegistry:
         given = os.environ if environ is None else environ
         data = data_place(root, given)
         await asyncio.to_thread(data.prepare)
-        warnings: list[str] = []
+        loop, told = asyncio.get_running_loop(), list[SessionRegistry]()
+        context = copy_context()  # with the language that people are told in
 
-        def warn(said: str) -> None:
+        def warn(said: str) -> None:  # on the ledger's thread
             log.warning("%s", said)
-            warnings.append(said)
+            for registry in told:
+                loop.call_soon_threadsafe(registry._warn, said, context=context)
 
         sealing = sealing_of(data, given, warn)
-        told = list[SessionRegistry]()
 
         def changed(_session: str) -> None:
             for registry in told:
@@ -133,11 +135,23 @@ class SessionRegistry:
             told.append(registry)
             if not data.read_only:
                 registry.notify()  # of what couldn't be told before
-            registry.warnings = warnings
             if not data.read_only:
                 await finish_deletions(registry.store)
                 await registry.note_approvers()
             yield registry
+
+    def _warn(self, said: str) -> None:
+        self._told(said)
+
+    def tell_warnings(self, tell: Callable[[str], None]) -> None:
+        """Let `tell` have what a person should know of the record, now and as it comes, in the event loop.
+
+        That is that it can't be signed or anchored, or that a key signed before which isn't known here.
+        """
+        self._told = tell
+        for said in self._warnings:
+            tell(said)
+        self._warnings.clear()
 
     def notify(self) -> None:
         """Let somebody tell of what was opened or decided, where the settings of a person or of a workspace say so."""

@@ -84,7 +84,7 @@ def test_who_decided_what_and_why_is_one_plain_list(shell: Shell) -> None:
 def test_a_session_alone_lists_its_decisions(shell: Shell) -> None:
     assert shell.run("audit", "s1").out == shell.run("audit", "decisions", "s1").out
     assert shell.run("audit", "deploy", "--json").json == shell.run("audit", "decisions", "deploy", "--json").json
-    allowed = "decisions, verify, head, export, attention."
+    allowed = "decisions, verify, head, export, attention, accept."
     nobody = shell.run("audit", "verfy")
     assert nobody.code == 2
     assert nobody.err.startswith(f'hitl-tui: "verfy" is neither a session or task on record nor one of {allowed}')

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -259,6 +261,37 @@ def test_a_key_that_is_none_is_one_sentence(shell: Shell) -> None:
     done = shell.run("run", QUESTION, HITL_AUDIT_KEY="nonsense")
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("hitl-tui: HITL_AUDIT_KEY isn't a signing key: ") and done.err.count("\n") == 1
+
+
+def test_what_another_home_signed_is_read_only_until_its_key_is_accepted(shell: Shell, tmp_path: Path) -> None:
+    one, other = ({"XDG_CONFIG_HOME": str(tmp_path / name)} for name in ("one", "other"))
+    assert shell.run("run", QUESTION, **one).err == ""
+    done = shell.run("do", "s1", "/todo approve", **other)
+    said = re.match(r"New signing key ([0-9a-f]{16}): this record was signed by [0-9a-f]{16}, under another", done.err)
+    assert (done.code, said is not None) == (0, True), done.err
+    key = said[1] if said else ""
+    for line, code in (("/todo add search_team more", 1), ("/todos", 0)):
+        done = shell.run("do", "s1", line, **one)
+        assert done.code == code and "s1 is read-only here. Entry " in done.err, done.err
+        assert f"is signed by the key {key}, which isn't known here: another account or HOME made it." in done.err
+        assert f"hitl-tui audit accept {key}" in done.err and "damaged" not in done.err
+    found = shell.run("audit", "verify", "--json", **one)
+    assert (found.code, found.json["status"], found.json["ok"]) == (1, "unknown_key", False)
+    assert {problem["key"][:16] for problem in found.json["problems"]} == {key}
+    assert "intact, but signed by a key that isn't known here." in shell.run("audit", "verify", **one).out
+    assert f"This account signs with the key {key}." in shell.run("audit", "verify", **other).out
+    assert shell.run("audit", "verify", **other).code == 0, "who had no key knows the one that was there"
+    for wrong in ((), (key[:15],), ("0" * 16,)):
+        assert shell.run("audit", "accept", *wrong, **one).code == 2
+    assert shell.run("audit", "accept", key, **one).out.startswith(f"Accepted the key {key}")
+    entries = [json.loads(line) for line in shell.run("audit", "export", "audit/keys", **one).out.splitlines()]
+    accepted = [entry["data"] for entry in entries if entry["kind"] == "audit_key_accepted"]
+    assert [(entry["accepted"][0][:16], entry["by"].split()[0]) for entry in accepted] == [(key, "tester")]
+    assert shell.run("audit", "verify", **one).code == 0
+    done = shell.run("do", "s1", "/todo add search_team more", **one)
+    assert done.code in (0, 3) and done.err == "", done.err
+    shell.run("run", QUESTION, "--session", "s2", **other)
+    assert shell.run("do", "s2", "/todo approve", **one).code == 0, "and what it signs from then on"
 
 
 def test_a_session_whose_record_was_rewritten_is_shown_and_takes_nothing(shell: Shell, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ async def test_what_is_rewritten_with_all_hashes_is_found_by_its_signature(room:
         ("DELETE FROM signatures WHERE stream = 's1' AND n > 1", "Entry 2 to 3 isn't signed though those before are."),
         ("DELETE FROM signatures WHERE stream = 's1'", "Entry 1 to 3 isn't signed though the record is."),
         ("UPDATE signatures SET signature = x'00' WHERE n = 3", "its signature doesn't fit"),
-        (f"UPDATE signatures SET key = '{'a' * 64}' WHERE stream = 's1' AND n = 3", "which isn't known here"),
+        (f"UPDATE signatures SET key = '{'a' * 64}' WHERE stream = 's1' AND n = 3", "its signature doesn't fit"),
         ("UPDATE signatures SET n = 9 WHERE stream = 's1' AND n = 3", "Entry 9 was signed and is gone."),
         ("DROP TABLE signatures", "its signatures are gone"),
         (f"DELETE FROM entries WHERE stream = '{KEYS}'", "its signatures are gone"),
@@ -119,8 +119,76 @@ async def test_a_forger_s_own_key_is_not_known(room: Room, tmp_path: Path) -> No
     await room.write("a", "reject")
     room.forge(["DELETE FROM signatures"], n=2, text="approve")
     await room.write("c", signer=Signer({}, tmp_path / "forger"))
+    forger = Signer({}, tmp_path / "forger").public
     _, problems = await room.check()
-    assert problems and all("isn't known here" in p.what or "isn't signed" in p.what for p in problems)
+    assert {(p.stream, p.n, p.key) for p in problems} == {("s1", 3, forger), (KEYS, 2, forger)}
+    assert all("isn't known here" in p.what for p in problems)
+    streams = (await room.check())[0]
+    assert (streams["s1"].last, streams["s1"].key) == (0, ""), "it vouches for nothing"
+
+
+async def test_what_another_account_signed_is_told_from_damage_and_counts_once_its_key_is_accepted(
+    room: Room, tmp_path: Path
+) -> None:
+    other = Signer({}, tmp_path / "other")
+    await room.write("a")
+    await room.write("b", "c", signer=other)
+    room.said.clear()
+    (key, at_end) = (await room.check())[1]
+    assert (key.stream, key.n, key.key) == (KEYS, 2, other.public)
+    assert (at_end.stream, at_end.n, at_end.key) == ("s1", 3, other.public), "named once"
+    assert at_end.what.endswith(f"If it is yours: hitl-tui audit accept {other.public[:16]}")
+    room.signer().accept(room.path, AT, other.public)
+    streams, problems = await room.check()
+    assert (problems, streams["s1"].last) == ([], 3)
+    assert other.public not in room.signer().known().keys_of(room.path.with_name("other.db")), "in this record alone"
+    room.forge(n=2, text="forged")
+    assert [p.key for p in (await room.check())[1]] == ["", ""]
+
+
+async def test_what_comes_unsigned_after_the_signature_of_another_account_is_damage(room: Room, tmp_path: Path) -> None:
+    await room.write("a")
+    await room.write("b", signer=Signer({}, tmp_path / "other"))
+    await room.write("c", signs=False)
+    problems = [p for p in (await room.check())[1] if p.stream == "s1"]
+    assert [(p.n, bool(p.key)) for p in problems] == [(2, True), (3, False)]
+    assert problems[1].what == "Entry 3 isn't signed though those before are."
+
+
+async def test_a_new_key_beside_another_one_is_said_by_whoever_makes_it_and_by_whoever_finds_it(
+    room: Room, tmp_path: Path
+) -> None:
+    await room.write("a")
+    assert room.said == []
+    await room.write("b", signer=Signer({}, tmp_path / "other"))
+    other = Signer({}, tmp_path / "other")
+    first, second = room.signer().public, other.public
+    (said,) = room.said
+    assert said.startswith(f"New signing key {second[:16]}: this record was signed by {first[:16]}, under another")
+    assert said.endswith(f"hitl-tui audit accept {second[:16]}")
+    assert (await room.check(other.known()))[1] == [], "who knew no key knows the one that was there"
+    await room.write("c")
+    assert room.said[1].startswith(f"This record was last signed by the key {second[:16]}, which isn't known here")
+    await room.write("d", signer=other)
+    room.signer().accept(room.path, AT, second)
+    await room.write("e")
+    await room.write("f")
+    assert len(room.said) == 2
+    async with SqliteLedger.open(room.path, read_only=True) as ledger:
+        entries = await ledger.entries(KEYS)
+    assert [e.data.get("accepted") for e in entries] == [None, [first], None, None, None]
+
+
+async def test_a_key_of_the_environment_accepts_no_other_by_itself(room: Room, tmp_path: Path) -> None:
+    await room.write("a", signer=Signer({}, tmp_path / "other"))
+    given = room.signer(HITL_AUDIT_KEY="A" * 43 + "=")
+    await room.write("b", signer=given)
+    assert room.said[0].startswith("This record was last signed by the key")
+    assert [p.key for p in (await room.check(given.known()))[1] if p.stream == "s1"] == []
+    (tmp_path / "file").touch()
+    nowhere = Signer({"HITL_AUDIT_KEY": "A" * 43 + "="}, tmp_path / "file" / "keys")
+    with pytest.raises(StorageError, match="isn't accepted"):
+        nowhere.accept(room.path, AT, "ab" * 32)
 
 
 async def test_another_key_is_on_record_and_the_old_one_stays_known(room: Room) -> None:
