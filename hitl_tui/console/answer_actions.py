@@ -228,8 +228,6 @@ def is_edit(action: Action) -> bool:
 
 def _inner(shape: Shape) -> tuple[Answer, ...]:
     """Return the places for what a team asks from inside: what its form offers, and 3 always a way to say no."""
-    from hitl_tui.wording.interrupt_rows import label_of
-
     offered = {a.place: a for a in shape.actions}
     if len(shape.actions) == 1 and shape.options:  # its one answer stands first, too: nothing is approved unchosen
         offered[1] = shape.actions[0]
@@ -240,7 +238,7 @@ def _inner(shape: Shape) -> tuple[Answer, ...]:
         if action is not None and not (action.why_not and number == 3):
             why_not, edits = translate(action.why_not), is_edit(action)
             found.append(
-                Answer(number, label_of(action), ask="inner", why_not=why_not, action=action.name, edits=edits)
+                Answer(number, translate(action.label), ask="inner", why_not=why_not, action=action.name, edits=edits)
             )
         elif number == 3:
             found.append(stop)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from hitl_tui.core.interrupts.shape import Action, Shape, ShapeKind, json_line, label_line, said_as, same
+from hitl_tui.core.interrupts.shape import Shape, ShapeKind, json_line, label_line, said_as, same
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, translate
@@ -26,35 +26,6 @@ _OURS = (
 )
 """Forms whose question isn't the graph's own sentence."""
 _CALLS = (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX)
-_LABELS = frozenset(
-    {
-        mark("Approve"),
-        mark("Edit"),
-        mark("Reject"),
-        mark("Ignore"),
-        mark("Respond"),
-        mark("One by one"),
-        mark("Choose"),
-        mark("Other action"),
-        mark("Keep it"),
-        mark("Yes"),
-        mark("No"),
-        mark("Other"),
-        mark("Answer"),
-        mark("Fill in"),
-        mark("Decline"),
-        mark("Cancel"),
-        mark("Continue"),
-        mark("Step"),
-    }
-)
-_ALL: Mapping[str, str] = {
-    "Approve all ": mark("Approve all {n}"),
-    "Reject all ": mark("Reject all {n}"),
-    "Ignore all ": mark("Ignore all {n}"),
-    "Take ": mark("Take {n}"),
-}
-"""Labels with something of the question in them, by how they begin."""
 _OWN = (
     *(
         mark("asks"),
@@ -72,16 +43,6 @@ _OWN = (
 """What our own rows of a question are called: a name in it that reads the same stands in quotation marks."""
 _MOST = 200_000
 """Characters of one value on the screen; the rest is in the details and in the record."""
-
-
-def label_of(action: Action) -> str:
-    """Return an action's label; a graph's own words stay as they are."""
-    if action.label in _LABELS:
-        return _(action.label)
-    for begin, text in _ALL.items():
-        if action.label.startswith(begin):
-            return _(text).format(n=action.label.removeprefix(begin))
-    return action.label
 
 
 def asked(shape: Shape) -> str:
@@ -140,7 +101,7 @@ def answer_rows(shape: Shape) -> list[Row]:
         said = action.why_not or action.meaning or action.wants.hint
         if said:
             shown = safe_text(translate(said), multiline=False)
-            rows.append(labelled(label_of(action), shown, "$text-muted" if action.why_not else ""))
+            rows.append(labelled(translate(action.label), shown, "$text-muted" if action.why_not else ""))
     return rows
 
 

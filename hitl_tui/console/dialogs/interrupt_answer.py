@@ -30,7 +30,7 @@ from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, translate
-from hitl_tui.wording.interrupt_rows import asked, detail_rows, label_of, payload_rows
+from hitl_tui.wording.interrupt_rows import asked, detail_rows, payload_rows
 from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.status_words import number_of
 
@@ -71,7 +71,7 @@ Kept = Callable[[WrittenAnswer[Given]], Awaitable[Given]]
 
 
 async def _asked_for(app: Console, shape: Shape, action: Action, name: str, kept: Kept) -> Given:
-    wants, title = action.wants, f"{label_of(action)} · {name}"
+    wants, title = action.wants, f"{translate(action.label)} · {name}"
     as_it_is = partial(shape.answer, action.name)
     if wants.form is Form.NONE:
         return as_it_is()
@@ -94,7 +94,7 @@ def _named(dialog: WrittenAnswer[Given], action: Action) -> WrittenAnswer[Given]
     if dialog.must_read and action.label == _EDITS:
         dialog.does = _("Send edited")
     elif action.name in (REJECT, IGNORE, RESPOND):
-        dialog.does = safe_text(label_of(action), multiline=False, limit=_LONGEST_LABEL)
+        dialog.does = safe_text(translate(action.label), multiline=False, limit=_LONGEST_LABEL)
     return dialog
 
 
@@ -136,7 +136,7 @@ class Part(ReadingDialog[str | None]):
 
     def _key_words(self) -> str:
         named = {1: "{reading.yes}", **{n: f"{{part.{n}}}" for n in range(2, 6)}}
-        offered = [f"{named.get(a.place, a.place)} {label_of(a)}" for a in self._shape.actions if not a.why_not]
+        offered = [f"{named.get(a.place, a.place)} {translate(a.label)}" for a in self._shape.actions if not a.why_not]
         back = [_("{part.back} Back")] if self._before else []
         return "  ".join([*offered, *back, _("{reading.close} Cancel")])
 

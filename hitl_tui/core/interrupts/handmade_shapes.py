@@ -15,6 +15,7 @@ from hitl_tui.core.interrupts.shape import (
     EDIT,
     IGNORE,
     KNOWN_ACTIONS,
+    LABELS,
     REJECT,
     RESPOND,
     Action,
@@ -27,6 +28,7 @@ from hitl_tui.core.interrupts.shape import (
     check_types,
     details_of,
     fields_of,
+    graph_label,
     json_words,
     label_line,
     question_line,
@@ -112,13 +114,13 @@ def options_of(
     usual = next((o for o in options if default is not None and same(o.value, default)), None)
     choose = Wants(Form.OPTIONS, options=tuple(options))
     actions: tuple[Action, ...] = (
-        Action(RESPOND, "Choose", choose, Message("Sends the value of the option you choose.")),
+        Action(RESPOND, Message("Choose"), choose, Message("Sends the value of the option you choose.")),
     )
     listed = listed_options(options)
     if usual is not None:
         take = Message("Takes {}.", one_line(usual.text, 60))
         shown = one_line(usual.text, _DEFAULT_CELLS)
-        actions = (Action(APPROVE, f"Take {shown}", Wants(present=usual.value), take), *actions)
+        actions = (Action(APPROVE, Message("Take {}", shown), Wants(present=usual.value), take), *actions)
         if shown != usual.text:
             listed.append(Detail("default", usual.value))
     return OptionShape(ShapeKind.OPTIONS, question_line(question), (*details, *listed), actions, "", notes)
@@ -201,17 +203,17 @@ def action_shape(value: object) -> ActionShape | None:
     fields = {k: v for k, v in value.items() if k not in ("action", "message", "type") and isinstance(k, str)}
     edit = Wants(Form.FIELDS, None, dict(fields), hint=Message("Only what you change is sent, with the approval."))
     actions = (
-        Action(APPROVE, "Approve", Wants(), Message('Sends {"action": "approve"}.')),
+        Action(APPROVE, LABELS[APPROVE], Wants(), Message('Sends {"action": "approve"}.')),
         Action(
             EDIT,
-            "Edit",
+            LABELS[EDIT],
             edit,
             Message("Approves with other fields."),
             "" if fields else Message("No fields to change."),
         ),
         Action(
             REJECT,
-            "Reject",
+            LABELS[REJECT],
             Wants(Form.TEXT, hint=Message("Reason (optional, sent along)")),
             Message('Sends {"action": "reject"}.'),
         ),
@@ -288,14 +290,12 @@ def listed_action_shape(value: object) -> ListedActionShape | None:
         known.pop(RESPOND, None)  # one place takes every action without a place of its own
         others = tuple(_option(word) for word in listed if word not in known.values())
     actions = [
-        Action(
-            name, one_line(word.capitalize(), 16), _listed_wants(name, fields), Message("Sends the action {}.", word)
-        )
+        Action(name, graph_label(word), _listed_wants(name, fields), Message("Sends the action {}.", word))
         for name, word in known.items()
     ]
     if others:
         choose = Wants(Form.OPTIONS, options=others)
-        actions.append(Action(RESPOND, "Choose", choose, Message("Sends the action that you choose.")))
+        actions.append(Action(RESPOND, Message("Choose"), choose, Message("Sends the action that you choose.")))
     return ListedActionShape(
         ShapeKind.ACTION,
         question_line(value[key]),
@@ -346,7 +346,7 @@ def review_shape(value: Json) -> ReviewShape | None:
         Action(APPROVE, Message("Keep it"), Wants(), Message("Sends the content back as it is.")),
         Action(
             EDIT,
-            "Edit",
+            LABELS[EDIT],
             Wants(Form.VALUE, None, content, hint=Message("The edited content is sent, nothing around it.")),
         ),
     )
@@ -398,9 +398,9 @@ def yes_no_of(question: Json, details: Sequence[Detail] = (), notes: tuple[str, 
     """Return the shape of a question that takes yes or no."""
     other = Wants(Form.VALUE, hint=Message("Instead of yes or no: JSON is sent as JSON, anything else as text."))
     actions = (
-        Action(APPROVE, "Yes", Wants(), Message("Sends true.")),
-        Action(REJECT, "No", Wants(), Message("Sends false.")),
-        Action(RESPOND, "Other", other, Message("Custom value.")),
+        Action(APPROVE, Message("Yes"), Wants(), Message("Sends true.")),
+        Action(REJECT, Message("No"), Wants(), Message("Sends false.")),
+        Action(RESPOND, Message("Other"), other, Message("Custom value.")),
     )
     return YesNoShape(ShapeKind.YES_NO, question_line(question), tuple(details), actions, "", notes)
 
@@ -435,9 +435,8 @@ def other_shape(value: Json, notes: tuple[str, ...] = ()) -> ValueShape:
 
 def _value(kind: ShapeKind, question: str, details: tuple[Detail, ...], notes: tuple[str, ...] = ()) -> ValueShape:
     wants = Wants(Form.VALUE, hint=Message("JSON is sent as JSON (30 is a number), anything else as text."))
-    return ValueShape(
-        kind, question, details, (Action(RESPOND, "Answer", wants, Message("Sends what you write.")),), "", notes
-    )
+    answer = Action(RESPOND, Message("Answer"), wants, Message("Sends what you write."))
+    return ValueShape(kind, question, details, (answer,), "", notes)
 
 
 @dataclass(frozen=True)
@@ -476,8 +475,8 @@ def elicitation_shape(value: object) -> ElicitationShape | None:
     wants = Wants(Form.FIELDS, fields, defaults(fields or {}), hint=Message("What is asked for."))
     actions = (
         Action(EDIT, Message("Fill in"), wants, Message("Sends what you fill in.")),
-        Action(REJECT, "Decline", Wants(), Message("Says no.")),
-        Action(IGNORE, "Cancel", Wants(), Message("Leaves it without an answer.")),
+        Action(REJECT, Message("Decline"), Wants(), Message("Says no.")),
+        Action(IGNORE, Message("Cancel"), Wants(), Message("Leaves it without an answer.")),
     )
     details = (*whole(asked["message"]), *details_of(asked, "message", "requestedSchema", "mode"))
     question = question_line(asked["message"])

@@ -22,6 +22,7 @@ from hitl_tui.core.interrupts.shape import (
     APPROVE,
     EDIT,
     KNOWN_ACTIONS,
+    LABELS,
     REJECT,
     RESPOND,
     STEP,
@@ -34,6 +35,7 @@ from hitl_tui.core.interrupts.shape import (
     Wants,
     details_of,
     fields_of,
+    graph_label,
     json_words,
     question_line,
     whole,
@@ -106,7 +108,7 @@ def declared_shape(value: Json, schema: JsonSchema) -> Shape:
         consent = _consent(fields)
         return replace(shape, actions=_object_actions(fields, value, consent), consent=consent)
     wants = Wants(Form.VALUE, schema, top.get("default"), hint=Message("The answer must be {}.", expects(top)))
-    return replace(shape, actions=(Action(RESPOND, "Answer", wants, Message("Sends what you write.")),))
+    return replace(shape, actions=(Action(RESPOND, Message("Answer"), wants, Message("Sends what you write.")),))
 
 
 @dataclass(frozen=True)
@@ -137,8 +139,8 @@ def break_shape(value: Json, schema: JsonObject) -> BreakShape | None:
     nodes = value.get("nodes")
     where = ", ".join(str(n) for n in nodes) if isinstance(nodes, list) else ""
     actions = (
-        Action(APPROVE, "Continue", Wants(), Message("Continues to the next breakpoint or question.")),
-        Action(STEP, "Step", Wants(), Message("Runs one node, then stops again.")),
+        Action(APPROVE, Message("Continue"), Wants(), Message("Continues to the next breakpoint or question.")),
+        Action(STEP, Message("Step"), Wants(), Message("Runs one node, then stops again.")),
     )
     stopped = (
         Message("Stopped before {}: continue?")
@@ -171,8 +173,8 @@ def _asked(value: Any) -> tuple[str, tuple[Detail, ...]]:
 
 
 _YES_NO = (
-    Action(APPROVE, "Yes", Wants(), Message("Sends true.")),
-    Action(REJECT, "No", Wants(), Message("Sends false.")),
+    Action(APPROVE, Message("Yes"), Wants(), Message("Sends true.")),
+    Action(REJECT, Message("No"), Wants(), Message("Sends false.")),
 )
 
 
@@ -191,7 +193,7 @@ def _titled(top: JsonObject, listed: list[Json]) -> tuple[Option, ...]:
 
 def _options(top: JsonObject, listed: list[Json]) -> tuple[Action, ...]:
     wants = Wants(Form.OPTIONS, options=_titled(top, listed))
-    return (Action(RESPOND, "Choose", wants, Message("Sends the value of the option you choose.")),)
+    return (Action(RESPOND, Message("Choose"), wants, Message("Sends the value of the option you choose.")),)
 
 
 def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:
@@ -207,8 +209,7 @@ def _places(chosen: tuple[Branch, ...]) -> dict[str, Branch]:
 
 def _branch_actions(chosen: tuple[Branch, ...], value: Json) -> tuple[Action, ...]:
     found = [
-        Action(name, one_line(branch.name.capitalize(), 16), _form(branch.fields, value))
-        for name, branch in _places(chosen).items()
+        Action(name, graph_label(branch.name), _form(branch.fields, value)) for name, branch in _places(chosen).items()
     ]
     return tuple(sorted(found, key=lambda action: action.place))
 
@@ -241,9 +242,9 @@ def _object_actions(fields: JsonSchema, value: Json, consent: str) -> tuple[Acti
     words = _form(rest, None) if rest["properties"] else Wants()
     no = words if words.form is Form.TEXT else Wants()
     return (
-        Action(APPROVE, "Approve", Wants(), Message("Sends {}: true.", one_line(consent, 30))),
+        Action(APPROVE, LABELS[APPROVE], Wants(), Message("Sends {}: true.", one_line(consent, 30))),
         fill,
-        Action(REJECT, "Reject", no, Message("Sends {}: false.", one_line(consent, 30))),
+        Action(REJECT, LABELS[REJECT], no, Message("Sends {}: false.", one_line(consent, 30))),
     )
 
 

@@ -16,13 +16,22 @@ from typing import Any
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, word
 from hitl_tui.core.safe_text import ELLIPSIS, one_line, safe_text
 
 APPROVE, EDIT, REJECT, IGNORE, RESPOND = "approve", "edit", "reject", "ignore", "respond"
 EACH, STEP = "each", "step"
 PLACES: Mapping[str, int] = {APPROVE: 1, EDIT: 2, EACH: 2, STEP: 2, REJECT: 3, IGNORE: 4, RESPOND: 5}
 """Where an action stands in a row of actions; what a place means never changes."""
+
+LABELS: Mapping[str, Message] = {
+    APPROVE: Message("Approve"),
+    EDIT: Message("Edit"),
+    REJECT: Message("Reject"),
+    IGNORE: Message("Ignore"),
+    RESPOND: Message("Respond"),
+}
+"""What actions are called where the form has no other words for them."""
 
 KNOWN_ACTIONS: Mapping[str, str] = {
     "approve": APPROVE,
@@ -47,6 +56,7 @@ KNOWN_ACTIONS: Mapping[str, str] = {
 
 _QUESTION_CELLS = 300
 _SAID_CELLS, _OPTION_CELLS = 160, 40
+_LABEL_CELLS = 16
 _DOUBTFUL = re.compile(r'^["*]|\s\s|[:=](\s|$)|^(\d+ )?tool$|^option \d+$')
 """In a name that could pass for a name and a value, or for a part that is numbered here."""
 
@@ -121,14 +131,14 @@ class Action:
 
     Args:
         name: what commands call it.
-        label: one or two words.
+        label: one or two words, as `graph_label` gives them where they are the graph's.
         wants: what it needs.
         meaning: one sentence on what happens.
         why_not: why it isn't possible here; empty when it is.
     """
 
     name: str
-    label: str
+    label: Message
     wants: Wants = Wants()
     meaning: str = ""
     why_not: str = ""
@@ -235,6 +245,11 @@ class Shape(ABC):
         Raises:
             BadInput: it isn't what is asked for; one sentence says what was expected.
         """
+
+
+def graph_label(text: str) -> Message:
+    """Return a graph's word for an action as a label; one that we have, too, is translated."""
+    return word(one_line(text.capitalize(), _LABEL_CELLS))
 
 
 def question_line(text: Json) -> str:

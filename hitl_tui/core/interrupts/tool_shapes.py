@@ -14,6 +14,7 @@ from hitl_tui.core.interrupts.shape import (
     EACH,
     EDIT,
     IGNORE,
+    LABELS,
     REJECT,
     RESPOND,
     Action,
@@ -39,12 +40,10 @@ from hitl_tui.core.safe_text import one_line
 LANGCHAIN: Mapping[str, str] = {APPROVE: "approve", EDIT: "edit", REJECT: "reject", RESPOND: "respond"}
 INBOX: Mapping[str, str] = {APPROVE: "accept", EDIT: "edit", IGNORE: "ignore", RESPOND: "response"}
 
-_LABELS: Mapping[str, str] = {
-    APPROVE: "Approve",
-    EDIT: "Edit",
-    REJECT: "Reject",
-    IGNORE: "Ignore",
-    RESPOND: "Respond",
+_ALL: Mapping[str, Message] = {
+    APPROVE: Message("Approve all {}"),
+    REJECT: Message("Reject all {}"),
+    IGNORE: Message("Ignore all {}"),
 }
 _MEANING: Mapping[str, str] = {
     APPROVE: Message("The tool runs exactly as shown."),
@@ -104,7 +103,7 @@ class ToolCall:
         for name in self.words:
             why = "" if name in self.allowed else self._refusal(name)
             meaning = (_INBOX_MEANING if self.inbox else _MEANING)[name]
-            found.append(Action(name, _LABELS[name], self._wants(name), meaning, why))
+            found.append(Action(name, LABELS[name], self._wants(name), meaning, why))
         return tuple(found)
 
     def _refusal(self, name: str) -> str:
@@ -353,6 +352,6 @@ def _together(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
             why = Message("Each call is answered by itself: decide one by one.")
         wants = _TEXT[REJECT] if name == REJECT else Wants()
         meaning = _TOGETHER[name].filled(count) if name in _TOGETHER else ""
-        label = _LABELS[name] if name == RESPOND else f"{_LABELS[name]} all {count}"
+        label = _ALL[name].filled(count) if name in _ALL else LABELS[name]
         found.append(Action(name, label, wants, meaning, why))
     return tuple(sorted(found, key=lambda action: action.place))
