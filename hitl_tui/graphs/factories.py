@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.core.messages import Message
+from hitl_tui.graphs.call_signature import needs_arguments, signature_of, takes_settings
 from hitl_tui.graphs.graph_target import GraphError, is_factory, raised
 
 
@@ -50,16 +50,10 @@ async def made_by(
 
 def _called(factory: Any, declaration: GraphDeclaration) -> Any:
     """Call a factory with the configuration if it takes one."""
-    try:
-        parameters = list(inspect.signature(factory).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
+    parameters = list(signature_of(factory).parameters.values())
     needed = [p for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    if len(needed) > 1:
-        names = ", ".join(p.name for p in needed)
-        raise GraphError(
-            Message("{} needs the arguments {}; a factory takes none, or the config.", declaration.target, names)
-        )
+    if len(needed) > 1 or not all(map(takes_settings, needed)):
+        raise needs_arguments(declaration.target, needed)
     if not needed:
         return factory()
     values = {**(declaration.context or {}), **declaration.config.get("configurable", {})}

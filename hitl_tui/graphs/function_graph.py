@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import typing
 from collections.abc import Callable, Mapping
@@ -9,23 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.graphs.call_signature import is_setting, may_make_graph, name_of, needs_arguments, signature_of
 from hitl_tui.graphs.graph_target import GraphError
 
 if TYPE_CHECKING:
     from langgraph.graph import StateGraph
 
-_SETTINGS = frozenset({"config", "runtime"})
-_OTHERS = ("langgraph", "langchain")
-"""Packages whose types a factory takes."""
+
+_ENTERED = (contextlib.AbstractContextManager, contextlib.AbstractAsyncContextManager)
+"""What a graph is got from by entering it, though it can be called, too."""
 
 
 def function_graph(found: object) -> StateGraph[Any, Any, Any, Any] | None:
     """Return a graph that calls something once, with its parameters as input and `result` as output; None for others.
 
-    A function that takes nothing, or nothing but a configuration, isn't one: it may make a graph.
+    What may make a graph, by its signature, isn't one; see `call_signature.may_make_graph`. Nothing is called here.
 
     Raises:
-        GraphError: its parameters have no form in JSON.
+        GraphError: its parameters have no names, or no form in JSON.
     """
     from langchain_core.runnables import Runnable
     from langchain_core.tools import BaseTool
@@ -40,45 +42,42 @@ def function_graph(found: object) -> StateGraph[Any, Any, Any, Any] | None:
             return await runnable.ainvoke(given["input"])
 
         return _graph(found.get_name(), _form(found.get_name(), {"input": (runnable.InputType, ...)}), run)
-    if not inspect.isroutine(found):
+    if not callable(found) or inspect.isclass(found) or isinstance(found, _ENTERED):
         return None
-    fields = _fields(found)
-    if fields is None:
+    signature = signature_of(found)
+    if may_make_graph(signature):
         return None
-    function, name = found, found.__name__
+    return _called(found, signature)
+
+
+def _called(function: Callable[..., Any], signature: inspect.Signature) -> StateGraph[Any, Any, Any, Any]:
+    parameters = [p for p in signature.parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    name = name_of(function)
+    if len(parameters) < len(signature.parameters) and not parameters:
+        raise GraphError(
+            Message("{} takes arguments that have no names.", name),
+            help=Message("Give it parameters with names and types: each becomes a field of its input."),
+        )
+    if any(is_setting(p) for p in parameters if p.default is p.empty):
+        raise needs_arguments(name, parameters)
+    fields = {
+        p.name: (
+            Any if p.annotation is p.empty else _described(p.annotation),
+            ... if p.default is p.empty else p.default,
+        )
+        for p in parameters
+    }
+    by_place = [p.name for p in parameters if p.kind is p.POSITIONAL_ONLY]
 
     def call(given: Mapping[str, Any]) -> Any:
-        return function(**given)
+        by_name = {key: value for key, value in given.items() if key not in by_place}
+        return function(*(given[key] for key in by_place), **by_name)
 
     async def called(given: Mapping[str, Any]) -> Any:
-        return await function(**given)
+        return await call(given)
 
-    return _graph(name, _form(name, fields), called if inspect.iscoroutinefunction(found) else call)
-
-
-def _fields(function: Callable[..., Any]) -> dict[str, tuple[Any, Any]] | None:
-    """Return the type and default of each parameter; None where a function may be a factory, or can't be called so."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-        hints = typing.get_type_hints(function, include_extras=True)
-    except (TypeError, ValueError, NameError):
-        return None
-    by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    needed = [p for p in parameters if p.default is p.empty]
-    if not needed or any(p.kind not in by_name or p.name not in hints for p in needed):
-        return None
-    if any(_is_setting(p.name, hints[p.name]) for p in needed):
-        return None
-    return {
-        p.name: (_described(hints.get(p.name, Any)), ... if p.default is p.empty else p.default)
-        for p in parameters
-        if p.kind in by_name
-    }
-
-
-def _is_setting(name: str, hint: Any) -> bool:
-    kind = typing.get_origin(hint) or hint
-    return name in _SETTINGS or kind is Any or str(getattr(kind, "__module__", "")).startswith(_OTHERS)
+    waits = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+    return _graph(name, _form(name, fields), called if waits else call)
 
 
 def _described(hint: Any) -> Any:
@@ -92,11 +91,11 @@ def _described(hint: Any) -> Any:
 
 
 def _form(name: str, fields: Mapping[str, tuple[Any, Any]]) -> Any:
-    from pydantic import create_model
+    from pydantic import ConfigDict, create_model
 
     make: Any = create_model
     try:
-        form = make(name, **fields)
+        form = make(name, __config__=ConfigDict(extra="forbid"), **fields)
         form.model_json_schema()
     except Exception as error:
         said = one_line(str(error).split("\n")[0], 200)

@@ -330,7 +330,9 @@ def check_input(value: Json, schema: JsonSchema, name: str) -> None:
         BadInput: the input can't be for this graph.
     """
     properties = schema.get("properties")
-    if schema.get("type", "object") != "object" or not isinstance(properties, Mapping) or not properties:
+    if schema.get("type", "object") != "object" or not isinstance(properties, Mapping):
+        return
+    if not properties and schema.get("additionalProperties") is not False:
         return
     if not isinstance(value, Mapping):
         raise BadInput(Message("{} takes an object, {}, not {}.", name, _shape(schema), _kind(value)))

@@ -10,7 +10,9 @@ import pytest
 from cli_support import Shell
 
 MY = """
-from typing import Annotated
+import functools
+import pathlib
+from typing import Annotated, TYPE_CHECKING
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import StateGraph
@@ -39,6 +41,42 @@ def factory(config: RunnableConfig):
     builder.add_node("a", lambda state: state)
     builder.set_entry_point("a")
     return builder.compile()
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+
+def make(settings: dict, debug: bool = False) -> "CompiledStateGraph":
+    return factory(settings)
+
+def pay(amount: int = 5, to: str = "ACME") -> str:
+    open("called", "a").write("x")
+    return f"{amount} {to}"
+
+class Payer:
+    def __call__(self, amount: int) -> str:
+        return pay(amount)
+
+class LaterPayer:
+    async def __call__(self, amount: int) -> str:
+        return pay(amount)
+
+payer, later = Payer(), LaterPayer()
+part = functools.partial(pay, to="ann")
+
+async def slow(seconds: float = 0.1):
+    return pay(1)
+
+def none() -> str:
+    return pay(1)
+
+def untyped(amount):
+    return pay(amount)
+
+def placed(amount: int, /) -> str:
+    return pay(amount)
+
+def anything(*args, **kwargs):
+    return pay(1)
 """
 
 
@@ -57,6 +95,14 @@ def shell(tmp_path: Path) -> Shell:
         ("shout", {"text": "hello"}, "HELLO"),
         ("price", {"name": "lamp"}, 8),
         ("double", {"input": 21}, 42),
+        ("pay", {"amount": 7}, "7 ACME"),
+        ("payer", {"amount": 7}, "7 ACME"),
+        ("later", {"amount": 7}, "7 ACME"),
+        ("part", {"amount": 7}, "7 ann"),
+        ("slow", {}, "1 ACME"),
+        ("none", {}, "1 ACME"),
+        ("untyped", {"amount": 7}, "7 ACME"),
+        ("placed", {"amount": 7}, "7 ACME"),
     ],
 )
 def test_what_can_be_called_is_attached(shell: Shell, name: str, given: dict[str, Any], result: object) -> None:
@@ -74,6 +120,18 @@ def test_it_is_not_called_before_it_is_approved_and_its_input_is_checked(shell: 
     assert not (shell.workspace / "called").exists()
 
 
+@pytest.mark.parametrize("name", ["pay", "payer", "later", "part", "slow", "none", "untyped", "placed", "anything"])
+def test_what_could_be_a_step_is_called_by_its_run_alone(shell: Shell, name: str) -> None:
+    refused = shell.run("attach", f"my.py:{name}", "--input", '{"other": 7}', "--json")
+    assert refused.code == 2, refused.out
+    assert not (shell.workspace / "called").exists()
+
+
+def test_arguments_without_names_are_refused(shell: Shell) -> None:
+    ran = shell.run("attach", "my.py:anything", "--input", "{}", "--json")
+    assert ran.code == 2 and "anything takes arguments that have no names." in ran.json["error"], ran.out
+
+
 def test_it_may_interrupt(shell: Shell) -> None:
     ran = shell.run("attach", "my.py:careful", "--input", '{"to": "ann", "text": "hi"}', "--json")
     assert ran.code == 3 and "Send to ann?" in ran.out
@@ -81,8 +139,12 @@ def test_it_may_interrupt(shell: Shell) -> None:
     assert shell.run("do", ran.json["session_id"], f"/answer {request} yes", "--json").code == 0
 
 
-def test_a_factory_stays_one(shell: Shell) -> None:
-    assert shell.run("attach", "my.py:factory", "--input", "{}", "--json").code == 0
+@pytest.mark.parametrize("name", ["factory", "make"])
+def test_a_factory_stays_one(shell: Shell, name: str) -> None:
+    ran = shell.run("attach", f"my.py:{name}", "--input", "{}", "--json")
+    assert ran.code == 0, ran.out
+    shown = shell.run("do", ran.json["session_id"], "/graph", "--json").out
+    assert '"a"' in shown, shown
 
 
 def test_a_team_of_that_name_in_an_untrusted_folder_is_something_else(shell: Shell) -> None:

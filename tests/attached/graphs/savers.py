@@ -71,7 +71,7 @@ def managed() -> Iterator[Any]:
         Path("closed").touch()
 
 
-def makes_nothing() -> int:
+def makes_nothing() -> Any:
     return 5
 
 
