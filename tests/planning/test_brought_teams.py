@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from own_teams import TEAMS
+from own_teams import NUMBER, TEAMS, TEXT, own
 from planning_support import agents
 
 from hitl_tui.config.workspace import WorkspaceConfig
+from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
@@ -144,6 +145,48 @@ def test_a_team_whose_arguments_stand_by_themselves_is_given_them(
 )
 def test_what_only_asks_about_something_is_searched_for(query: str) -> None:
     assert [t.agent_name for t in planned(query)] == ["search_team"]
+
+
+TRANSFER = own(
+    "transfer",
+    "Transfer money between accounts",
+    {"account_from": TEXT, "account_to": TEXT, "amount": NUMBER},
+    "account_from account_to amount",
+)
+SHIPMENT = own(
+    "ship",
+    "Ship goods from a depot to another one",
+    {"source_depot": TEXT, "target_depot": TEXT},
+    "source_depot target_depot",
+)
+
+
+@pytest.mark.parametrize(
+    ("team", "query", "given"),
+    [
+        (TRANSFER, "transfer 500 to B-2", {"account_to": "B-2", "amount": 500}),
+        (TRANSFER, "transfer 500 from A-1", {"account_from": "A-1", "amount": 500}),
+        (
+            TRANSFER,
+            "transfer 500 to account B-2 from account A-1",
+            {"account_from": "A-1", "account_to": "B-2", "amount": 500},
+        ),
+        (
+            TRANSFER,
+            "B-2 계좌로 A-1 계좌에서 500원 이체해줘",
+            {"account_from": "A-1", "account_to": "B-2", "amount": 500},
+        ),
+        (TRANSFER, "B-2로 500원 이체해줘", {"account_to": "B-2", "amount": 500}),
+        (SHIPMENT, "ship from depot D-7 to depot D-9", {"source_depot": "D-7", "target_depot": "D-9"}),
+        (SHIPMENT, "ship to D-9", {"target_depot": "D-9"}),
+    ],
+)
+def test_what_something_comes_from_and_goes_to_is_told_by_the_words_before_or_behind(
+    team: AgentFacts, query: str, given: Any
+) -> None:
+    agent = PlanningAgent({**agents(), team.name: team}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+    [todo] = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(query)).plan)
+    assert (todo.agent_name, todo.arguments["input"]) == (team.name, given)
 
 
 @pytest.mark.parametrize(("query", "lacks"), [("vat 팀으로 부가세 계산해줘", ["amount"]), ("Open a ticket", ["title"])])

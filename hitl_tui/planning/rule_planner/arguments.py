@@ -19,6 +19,7 @@ from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.meaning.amounts import UNITS, Unit, unit_named
+from hitl_tui.meaning.glossary import translations
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, listed, unread
 from hitl_tui.planning.rule_planner.rule_file import alike, lexicon, name_words, rules, stem
@@ -26,6 +27,8 @@ from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, b
 
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
 _NUMBERS, _TEXTS, _AMOUNTS = ("integer", "number", "any"), ("string", "path", "any"), ("number", "percent")
+_CURRENCY = ("from", "unit")
+"""Kinds of which a name has to be whole for what an amount is counted in."""
 _WRITTEN = ("text", "path", "date", "period", "clock", "email", "url", "code")
 _SPECIAL = ("clock", "date", "email", "url", "code", "text")
 _READ_AS: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
@@ -182,8 +185,9 @@ class _Slot:
 
 
 def _means(word: str, wanted: Sequence[str]) -> bool:
-    meant = lexicon().concepts(word)
-    return any(alike(stem(word), stem(one)) or meant & lexicon().concepts(one) for one in wanted)
+    """Whether a word means one of those wanted, in its own language or the other."""
+    meant, said = lexicon().concepts(word), (word, *translations(word.lower()))
+    return any(meant & lexicon().concepts(one) or any(alike(stem(w), stem(one)) for w in said) for one in wanted)
 
 
 # Who gets what --------------------------------------------------------------------------------------------------------
@@ -264,9 +268,10 @@ class _Filling:
     def _offers(self) -> Iterator[_Offer]:
         """Yield what names its parameter by a word beside it, its unit, its kind, its role, or by what it is."""
         given = list(chain.from_iterable(self.rows))
+        alone = [row[0] for row in self.rows if not row[1:]]
         quoted = blanked(self.text, [g.place for g in given if g.kind in ("text", "path", "url", "email", "date")])
         for slot in self.slots:
-            yield from self._roles(slot, given)
+            yield from self._roles(slot, given, alone)
             found = slot.choices_in(quoted)
             if len(found) == 1 or (found and slot.many):
                 yield _CERTAIN, tuple(found.values()), slot, [*found]
@@ -279,7 +284,7 @@ class _Filling:
                 if score and None not in values:
                     yield score, tuple(one.place for one in row), slot, values
 
-    def _roles(self, slot: _Slot, given: Sequence[Given]) -> Iterator[_Offer]:
+    def _roles(self, slot: _Slot, given: Sequence[Given], alone: Sequence[Given]) -> Iterator[_Offer]:
         """Yield what something is changed from and into, and what it is counted in: "100 USD to EUR"."""
         role = next((role for role in ("unit", "to", "from") if slot.is_a(role)), "")
         if not role or slot.type not in ("string", "choice"):
@@ -288,15 +293,31 @@ class _Filling:
         ways = {"from": rules().commands.value_from, "to": rules().commands.value_to}
         for match in ways[role].finditer(self.text) if role in ways else ():
             place = match.span("value" if match["value"] else "ko")
-            if not overlaps(place, [*self.used, *(one.place for one in given)]):
+            if overlaps(place, self.used):
+                continue
+            if (one := self._given_at(place, slot, given)) is not None:
+                value = slot.takes(one) if one in alone and one.kind not in _AMOUNTS else None
+                said += [(value, (place, one.place))] if isinstance(value, str) else []
+            elif not _means(self.text[slice(*place)], slot.called):
                 said.append((self.text[slice(*place)], (place,)))
-        said += [(one.unit, ()) for one in given if one.unit and role != "to"]
+        if role != "to" and all(
+            any(of_kind([word], rules().kinds[kind]) for kind in _CURRENCY) for word in slot.called
+        ):
+            said += [(one.unit, ()) for one in given if one.unit]
         for found, used in said[:1]:
             unit = unit_named(found)
             value = unit.name if unit and unit.kind == "money" else found
             named = [*slot.choices_in(f"{found} {value}")] if slot.facts.choices else [value]
             if len(named) == 1:
                 yield _CERTAIN + 1, used, slot, [*named]
+
+    def _given_at(self, place: Span, slot: _Slot, given: Sequence[Given]) -> Given | None:
+        """Return what is given at a place, or beside a word there that says what it is, as in "to account B-2"."""
+        start, end = place
+        if _means(self.text[start:end], slot.called):
+            beside = ((one, self.text[one.place[1] : start] or self.text[end : one.place[0]]) for one in given)
+            return next((one for one, between in beside if between and not between.strip()), None)
+        return next((one for one in given if overlaps(place, [one.place])), None)
 
     def _flags(self, slot: _Slot) -> Iterator[_Offer]:
         """Yield true or false where a text says the name of a flag, or what describes it: as it is said, or denied."""
