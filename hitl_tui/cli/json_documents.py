@@ -26,7 +26,7 @@ def session_part(snapshot: Snapshot) -> dict[str, Any]:
         "current_todo_id": snapshot.current_todo_id or None,
         "summary": snapshot.summary,
         "tally": dict(snapshot.tally) if snapshot.concluded else {},
-        "todos": [todo.to_dict() for todo in snapshot.todos],
+        "todos": snapshot.todo_documents,
         "questions": [question.to_dict() for question in snapshot.questions],
         "plan_review": snapshot.plan_review,
         "response": str(response["text"]) if response is not None else None,

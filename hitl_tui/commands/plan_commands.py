@@ -9,7 +9,7 @@ from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.graph_commands import step_back
 from hitl_tui.commands.parser import CommandValues, names_command, unknown_command
 from hitl_tui.commands.question_target import find_target
-from hitl_tui.commands.results import CommandResult, failure
+from hitl_tui.commands.results import CommandResult, ShownTodo, failure
 from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo, typed_priority, typed_status
 from hitl_tui.core.errors import BadInput
@@ -26,6 +26,8 @@ from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transiti
 from hitl_tui.ledger.approval_log import logged_decisions
 from hitl_tui.planning.proposals import NoChange
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
+from hitl_tui.supervisor.session_view import SessionView
+from hitl_tui.supervisor.snapshot import todo_document
 from hitl_tui.threads.session_thread import SessionThread
 from hitl_tui.threads.thread_reader import HeadAncestry
 
@@ -45,7 +47,7 @@ async def todos(context: CommandContext, values: CommandValues) -> CommandResult
         len(seen.questions),
     )
     data = {
-        "todos": [t.to_dict() for t in seen.todos],
+        "todos": seen.todo_documents,
         "summary": summary,
         "current_todo_id": current or None,
         "checkpoint_id": seen.checkpoint_id,
@@ -57,16 +59,27 @@ async def show(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show all there is to a TODO: its question and its result, too."""
     todo = context.todo(values.text("id"))
     question = context.snapshot.question_of(todo.id)
-    data: dict[str, object] = {"todo_id": todo.id, "todo": todo.to_dict()}
-    if question is not None:
-        data["question"] = question.to_dict()
-    if todo.result and todo.result.get("digest"):
-        data["result"] = await context.session.artifact(str(todo.result["digest"]))
-    model = context.session.setup.model
-    if model is not None and (used := await model.used_by(todo.id)) is not None:
-        data["used"] = used.to_dict()
+    shown = await shown_todo(context.session, todo)
+    data = {
+        "todo_id": todo.id,
+        "todo": todo_document(todo),
+        **({"question": question.to_dict()} if question is not None else {}),
+        **({"result": shown.result} if shown.result is not None else {}),
+        **({"used": shown.used.to_dict()} if shown.used is not None else {}),
+    }
     message = Message("{} is {}: {}", step_name(todo.id), todo.status, todo.name)
-    return CommandResult("ok", message, data)
+    return CommandResult("ok", message, data, shown=shown)
+
+
+async def shown_todo(session: SessionView, todo: SupervisorTodo) -> ShownTodo:
+    """Return a TODO with its result, and what a model used for it."""
+    kept = todo.result and todo.result.get("digest")
+    model = session.setup.model
+    return ShownTodo(
+        todo,
+        await session.artifact(str(kept)) if kept else None,
+        await model.used_by(todo.id) if model is not None else None,
+    )
 
 
 async def checkpoint_list(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -186,7 +199,7 @@ async def add(context: CommandContext, values: CommandValues) -> CommandResult:
     if refused:
         return refused
     added = next((t for t in after.todos if t.metadata.get("event") == event_id), todo)
-    data = {"todo": added.to_dict(), "todo_id": added.id}
+    data = {"todo": todo_document(added), "todo_id": added.id}
     return context.change_result("added", Message("Added {} for {}.", step_name(added.id), facts.name), data)
 
 

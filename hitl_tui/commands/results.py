@@ -4,9 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hitl_tui.core.todos import SupervisorTodo
+    from hitl_tui.models.usage import Usage
 
 OK, ERROR = 0, 2
+
+
+@dataclass(frozen=True, slots=True)
+class ShownTodo:
+    """A TODO that a person wants to see whole.
+
+    Args:
+        todo: the TODO.
+        result: its result, as it is kept; None for none.
+        used: what a model used for it; None for nothing.
+    """
+
+    todo: SupervisorTodo
+    result: Mapping[str, object] | None = None
+    used: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,14 +35,16 @@ class CommandResult:
     Args:
         status: `ok`, `resumed`, `skipped`, `added`, `updated`, `restored`, `proposed`, `recorded`, … or `error`.
         message: one sentence for a person.
-        data: further keys; what each command has is in the requirement's list.
+        data: further keys, for scripts; what each command has is in the requirement's list.
         exit_code: 0, or what a script gets for an error.
+        shown: what a person sees below the message.
     """
 
     status: str
     message: str
     data: Mapping[str, Any] = field(default_factory=dict)
     exit_code: int = OK
+    shown: ShownTodo | None = None
 
     @property
     def failed(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual.content import Content
 
@@ -36,7 +36,7 @@ from hitl_tui.wording.times import MODES, mode_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.handler import CommandHandler
-    from hitl_tui.commands.results import CommandResult
+    from hitl_tui.commands.results import CommandResult, ShownTodo
     from hitl_tui.console.services import SessionConsole
     from hitl_tui.console.session_display import SessionDisplay
     from hitl_tui.supervisor.snapshot import Snapshot
@@ -223,8 +223,8 @@ class SessionActions:
             display.renamed(str(data["title"]))
         elif "source" in data and "file" in data:  # a fork has a source, too
             await open_file(self._console, Path(data["file"]), int(data["source"]["line"]))
-        elif "todo" in data and result.status == "ok":
-            await self._view_todo(handle, str(data["todo_id"]), data.get("result"))
+        elif result.shown is not None:
+            await self._view_todo(handle, result.shown)
         elif "\n" in result.message and display.at_prompt:
             display.show_pane("stream")  # all of it is only there
 
@@ -391,21 +391,15 @@ class SessionActions:
         self._on(partial(self._show_todo, todo_id))
 
     async def _show_todo(self, todo_id: str, handle: SessionHandle) -> None:
-        todo = handle.session.snapshot.todo(todo_id)
-        result = None
-        if todo is not None and todo.result and todo.result.get("digest"):
-            result = await handle.session.artifact(str(todo.result["digest"]))
-        await self._view_todo(handle, todo_id, result)
+        from hitl_tui.commands.plan_commands import shown_todo
 
-    async def _view_todo(self, handle: SessionHandle, todo_id: str, result: Any) -> None:
         todo = handle.session.snapshot.todo(todo_id)
-        if todo is None:
-            return
-        model = handle.session.setup.model
-        used = await model.used_by(todo_id) if model is not None else None
-        found = result if isinstance(result, dict) else None
-        rows = todo_rows(todo, handle.session.snapshot.workspace, found, used)
-        await self._console.push_screen_wait(TextViewer(_("Step {id}").format(id=number_of(todo.id)), rows))
+        if todo is not None:
+            await self._view_todo(handle, await shown_todo(handle.session, todo))
+
+    async def _view_todo(self, handle: SessionHandle, shown: ShownTodo) -> None:
+        rows = todo_rows(shown.todo, handle.session.snapshot.workspace, shown.result, shown.used)
+        await self._console.push_screen_wait(TextViewer(_("Step {id}").format(id=number_of(shown.todo.id)), rows))
 
     def show_steps(self, todo_id: str) -> None:
         """Show the steps of a TODO's team."""

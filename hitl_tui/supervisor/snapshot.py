@@ -334,6 +334,11 @@ class ResponseData(TypedDict, total=False):
     language: str
 
 
+def todo_document(todo: SupervisorTodo) -> dict[str, object]:
+    """Return a TODO for scripts: stable keys, JSON values. People see what is drawn of the TODO itself."""
+    return todo.to_dict()
+
+
 @dataclass(frozen=True)
 class Snapshot:
     """A session at one moment.
@@ -451,6 +456,11 @@ class Snapshot:
         return next((q for q in self.questions if q.todo_id == todo_id and todo_id), None)
 
     @property
+    def todo_documents(self) -> list[dict[str, object]]:
+        """The plan for scripts."""
+        return [todo_document(todo) for todo in self.todos]
+
+    @property
     def plan_review(self) -> dict[str, Json]:
         """How the review of the plan stands, as JSON; `ended_by` is null while it goes on."""
         options = {"revisions": self.revision, "ended_by": None, **self.review.to_dict()}
@@ -469,7 +479,7 @@ class Snapshot:
             "checkpoint_id": self.checkpoint_id,
             "current_todo_id": self.current_todo_id,
             "intent": dict(self.intent),
-            "todos": [t.to_dict() for t in self.todos],
+            "todos": self.todo_documents,
             "summary": self.summary,
             "questions": [q.to_dict() for q in self.questions],
             "plan_review": self.plan_review,

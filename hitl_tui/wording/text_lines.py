@@ -23,7 +23,6 @@ from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.core.tally import all_done, tally_message
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
-from hitl_tui.models.usage import Usage
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, KEEP, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
@@ -416,12 +415,10 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
         lines = [*_checkpoint_lines(result.data["checkpoints"]), *lines]
     if "decisions" in result.data:
         lines = [*decision_lines(result.data["decisions"]), *lines]
-    if "todo" in result.data and result.status == "ok":
+    if (one := result.shown) is not None:
         from hitl_tui.wording.history_rows import todo_rows
 
-        todo, workspace = SupervisorTodo.from_dict(result.data["todo"]), snapshot.workspace if snapshot else ""
-        used = Usage.from_dict(result.data["used"]) if "used" in result.data else None
-        lines += layout(todo_rows(todo, workspace, result.data.get("result"), used), "  ")
+        lines += layout(todo_rows(one.todo, snapshot.workspace if snapshot else "", one.result, one.used), "  ")
     return lines
 
 

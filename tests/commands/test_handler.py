@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "supervisor"))
 
 from session_support import ListPlanner, Place, step
 
+from hitl_tui.cli.json_documents import session_part
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.spec import SPECS
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.core.todos import Status
+from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import translate, using
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.task_checkpoints.checkpoint import Call
@@ -31,6 +33,7 @@ from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.threads.checkpoint_causes import CheckpointCause
 from hitl_tui.wording.history_rows import cause_words
 from hitl_tui.wording.question_rows import term_rows
+from hitl_tui.wording.text_lines import result_lines
 
 
 @pytest.fixture
@@ -161,6 +164,20 @@ async def test_remove_priority_move_edit(place: Place) -> None:
         assert "todo_003" not in op.now.raw
         answer = await op.say("/todo edit 1 other words")
         assert answer["arguments"] == {"what": "other words"}
+
+
+async def test_a_todo_has_one_document_and_its_text_is_drawn_of_itself(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo approve 1")
+        await op.rest()
+        shown = await op.handler.handle_command("/todo show 1")
+        listed, session = (await op.say("/todos"))["todos"], session_part(op.now)["todos"]
+        assert listed == session == op.now.to_dict()["todos"]
+        assert shown.data["todo"] == listed[0] and listed[0].keys() == {field.name for field in fields(SupervisorTodo)}
+        derived = replace(shown, data={**shown.data, "todo": {**listed[0], "ready": True}})
+        assert result_lines(derived, op.now) == result_lines(shown, op.now)
+        assert any("done" in line for line in result_lines(shown, op.now))
 
 
 async def test_checkpoint_list_and_restore(place: Place) -> None:
