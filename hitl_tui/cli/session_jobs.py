@@ -281,7 +281,7 @@ def given_text(text: str, stdin: Stdin | None) -> str:
 
 def _changes(line: str) -> bool:
     try:
-        return parse(line).spec.changes
+        return parse(line).changes
     except BadInput:
         return True
 

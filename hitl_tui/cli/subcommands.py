@@ -240,8 +240,8 @@ _ROWS = (
         "Run one chat command and the steps it lets run, then stop at the next question.\n"
         "Plain text proposes a change to the plan. /help lists all commands. When "
         'another process has the session\nopen, the command is recorded ("status": '
-        '"recorded") and that process acts on it.\nRead-only commands (/todos, /todo '
-        "show, /checkpoint list, /help) end with 0 in any session.",
+        '"recorded") and that process acts on it.\nCommands that only show something (/todos, /mode, '
+        "/trust, /checkpoint list, /help) end with 0 in any session.",
         (
             _SESSION,
             option("words", nargs="+", metavar="COMMAND", help='in quotes: "/todo approve", "/todo skip 2 why"'),

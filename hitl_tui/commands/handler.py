@@ -225,7 +225,7 @@ class CommandHandler:
         try:
             return await COMMANDS[parsed.spec.name](context, parsed.values)
         except (BadInput, Refused, Unshown, Unbound):
-            if parsed.spec.changes:
+            if parsed.changes:
                 await self._refuse_overtaken(context, before)
             raise
 

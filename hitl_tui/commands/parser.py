@@ -41,6 +41,12 @@ class Parsed:
     spec: CommandSpec
     values: CommandValues
 
+    @property
+    def changes(self) -> bool:
+        """It may change the session, as it was given; otherwise it only looks."""
+        without = self.spec.shows_without
+        return self.spec.changes and not (without and without not in self.values)
+
 
 def is_command(line: str) -> bool:
     """Return whether a line is a command rather than plain text."""

@@ -75,7 +75,8 @@ class CommandSpec:
         options: `--name` arguments, with values.
         aliases: other names.
         verbatim: its text is for others and may hold what looks like an option: only what ends it counts as one.
-        changes: it may change the session; what doesn't only looks.
+        changes: it may change the session; what doesn't only looks. See `Parsed.changes`.
+        shows_without: the argument or option without which it only looks, too; empty for none.
         local: interfaces carry it out themselves (`/new`, `/quit`).
         screen: only the console does, for it is about what is on the screen.
     """
@@ -87,6 +88,7 @@ class CommandSpec:
     aliases: tuple[str, ...] = ()
     verbatim: bool = False
     changes: bool = True
+    shows_without: str = ""
     local: bool = False
     screen: bool = False
 
@@ -245,11 +247,17 @@ SPECS: tuple[CommandSpec, ...] = (
     CommandSpec("step", "Continue from a breakpoint to the next node", (_ANY,), (_DIGEST,)),
     CommandSpec("continue", "Continue from a breakpoint to the next question", (_ANY,), (_DIGEST,)),
     CommandSpec("rescue", "Go back to before the answer that made a graph fail", (_ANY,)),
-    CommandSpec("mode", "Show or set when you are asked", (Argument("mode", Takes.MODE, required=False),)),
+    CommandSpec(
+        "mode",
+        "Show or set when you are asked",
+        (Argument("mode", Takes.MODE, required=False),),
+        shows_without="mode",
+    ),
     CommandSpec(
         "model",
         "Show or set the model: provider:name, none, budget DOLLARS, tokens NUMBER",
         (Argument("choice", Takes.TEXT, required=False, many=True),),
+        shows_without="choice",
     ),
     CommandSpec("template list", "List the plan templates", changes=False, aliases=("templates",)),
     CommandSpec("template show", "Show a plan template", (Argument("name", Takes.TEXT, many=True),), changes=False),
@@ -268,6 +276,7 @@ SPECS: tuple[CommandSpec, ...] = (
         "Show what the folder wants to run that isn't trusted; trust it when given its digest",
         (),
         (_DIGEST,),
+        shows_without="digest",
     ),
     CommandSpec(
         "rules list",
@@ -280,6 +289,7 @@ SPECS: tuple[CommandSpec, ...] = (
         "Always allow exactly what a step asks for: shows the rule, and saves it when given the question's digest",
         (_ID,),
         (_DIGEST,),
+        shows_without="digest",
     ),
     CommandSpec(
         "rules edit",

@@ -302,7 +302,7 @@ class LineSession:
         elif self._session is None:
             await self._without_session(parsed)
         else:
-            if not parsed.spec.changes and source.waits:
+            if not parsed.changes and source.waits:
                 await self._settle()
             await self._give(line)
         return True
