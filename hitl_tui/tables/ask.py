@@ -276,10 +276,11 @@ def _joined_too(question: str, readers: Sequence[Reader], tables: Sequence[Table
         reader = Reader(question, table.only(beside), read[table.place].q.named)
         mine, columns = told[table.place], reader.q.links.columns
         named = {name for name, one in reader.q.said.items() for n in one.tokens if columns[n][name] > mine.get(n, 0.0)}
+        named |= reader.q.in_formula
         for read_as in reader.read():
             query = read_as.query
             if beside & query.names & (named | {one.column for one in (*query.filters, *query.within)}):
-                used = table.only(query.names)
+                used = table.only(query.names).making(query.made)
                 made.append(replace(read_as, score=read_as.score - _BESIDE * len(used.joins), table=used))
                 break
     return made
@@ -341,7 +342,7 @@ def _by_names(question: str, read: tuple[Mapped, ...], tables: Sequence[Table]) 
         query, other = _with_names(one.query, names), one.beside and _with_names(one.beside, names)
         if table is None or (query, other) == (one.query, one.beside):
             return read
-        whole = table.only(query.names | (other.names if other else frozenset()))
+        whole = table.only(query.names | (other.names if other else frozenset())).making(query.made)
         made.append(replace(one, query=query, beside=other, table=whole))
     return tuple(made)
 
@@ -532,7 +533,8 @@ def _total_row(opened: Engine, query: TableQuery, table: Table) -> Filter | None
         if column.kind != "text" or column.distinct < _TOTAL_OF or column.name in fixed or not column.values:
             continue
         value, figure = quote(column.name), quote(query.measure)
-        each = f"SELECT {quote(year)} y, {value} v, sum({figure}) s FROM {table.source} WHERE {rows}"
+        source = query.rows_of(table.source)
+        each = f"SELECT {quote(year)} y, {value} v, sum({figure}) s FROM {source} WHERE {rows}"
         years = f"SELECT arg_max(v, s) v, max(s) most, sum(s) s, count(*) n FROM ({each} GROUP BY 1, 2) GROUP BY y"
         half = f"abs(2 * most - s) <= {_ABOUT} * s AND n >= {_TOTAL_OF}"
         counted = (
@@ -563,9 +565,9 @@ def _table_of(query: TableQuery, tables: Sequence[Table]) -> Table | None:
     """Return the table that a query is of, with those beside it whose columns it has."""
     place = (query.source, query.sheet)
     table = next((one for one in tables if one.place == place), None)
-    if table is None or all(map(table.column, query.names)):
-        return table
-    return next((one.only(query.names) for one in joined(tables) if one.place == place), table)
+    if table is not None and not all(map(table.column, query.names)):
+        table = next((one.only(query.names) for one in joined(tables) if one.place == place), table)
+    return table.making(query.made) if table else None
 
 
 class About(StrEnum):
@@ -688,7 +690,7 @@ def _newest(question: str, ranked: Sequence[Mapped]) -> tuple[list[Mapped], tupl
 def _versions(one: Mapped, tables: Sequence[Table]) -> tuple[Mapped, ...]:
     """Return the same query of the other tables with the columns that it uses and nearly all others."""
     beside = [t.only(one.query.names) for t in joined(tables)] if isinstance(one.table, Joined) else tables
-    others = [t for t in beside if t.place != one.table.place and _same_columns(t, one.table)]
+    others = [t.making(one.query.made) for t in beside if t.place != one.table.place and _same_columns(t, one.table)]
     return tuple(
         replace(one, query=replace(one.query, source=other.file.path, sheet=other.sheet), table=other)
         for other in others
@@ -772,9 +774,10 @@ def _continued(question: str, before: TableQuery, known: Profiles) -> Mapped | N
     merged = [reader.rating.rated(one) for one in reader.continued(before)]
     for wide in (one for one in joined(known.tables) if one.place == table.place):
         if beside := _adding(question, wide, {table.place: reader.q.told}, True):
-            other = Reader(question, wide.only(beside | before.names), False)
+            other = Reader(question, wide.only(beside | before.names).making(before.made), False)
             anew = [other.rating.rated(one) for one in other.continued(before)]
-            merged += [replace(one, table=wide.only(one.query.names)) for one in anew if beside & one.query.names]
+            used = (replace(one, table=wide.only(one.query.names).making(one.query.made)) for one in anew)
+            merged += [one for one in used if beside & one.query.names]
     best = max(merged, key=lambda one: one.score, default=None)
     names = any(not token.filler and n not in reader.q.operators for n, token in enumerate(reader.q.tokens))
     if names and elsewhere > max(alone.score, best.score if best else 0.0, 0.0) + 1.0 and elsewhere >= ENOUGH:

@@ -151,7 +151,7 @@ def _with(table: Table, direct: Mapping[tuple[str, str], Sequence[Join]]) -> Joi
         further = [each for each in direct[one.table.place] if each.key in names]
         ways += [(replace(each, key=names[each.key], via=one.called), rows) for each in further]
     keys = frozenset(one.key for one in joins)
-    return Joined(table.file, table.sheet, table.rows, tuple(columns), table.sql, table.pairs, keys, tuple(joins))
+    return Joined(table.file, table.sheet, table.rows, tuple(columns), table.sql, table.pairs, keys, joins=tuple(joins))
 
 
 def _filled(column: Column, of: Table, rows: int) -> int:

@@ -446,6 +446,11 @@ def _head(forms: Sequence[str], table: Table) -> str:
     return next((word for word in words for form in forms if form != word and form.endswith(word)), "")
 
 
+def columns_of(token: Token, table: Table) -> dict[str, float]:
+    """Return the columns that a word may stand for by their names, and how likely."""
+    return _columns(forms_of(token), table, exact=_plain(token))
+
+
 def _in_stem(form: str, stem: str) -> bool:
     if "가" <= form[0] <= "힣":
         spelled = romanised(form)

@@ -16,7 +16,7 @@ from hitl_tui.tables.links import CALLED, label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.moments import are_months
 from hitl_tui.tables.profile import Column, Table
-from hitl_tui.tables.query import Filter, TableQuery
+from hitl_tui.tables.query import Filter, Formula, TableQuery
 from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
 from hitl_tui.tables.question_in_table import IDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
 from hitl_tui.tables.words import is_question_word, lexicon, likeness, months_of, tokens, words_of  # fmt: skip
@@ -398,7 +398,8 @@ class Reader:
                 worked if figure else listed, used, aggregate, "sum", missing=missing, assumes=unlikely
             )
         for other in self._beside(measure) if self.q.has("sum") else ():
-            query = replace(base, aggregate="sum", measure=measure, other=other)
+            both = Formula(measure, "+", other)
+            query = replace(base, aggregate="sum", measure=both.name, formula=both)
             yield self.q.reading(query, used, "sum", "count", "how_much")
         if not self.q.has("count", "distinct"):
             return

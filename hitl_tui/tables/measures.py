@@ -9,7 +9,7 @@ from math import prod
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.tables.links import CALLED
 from hitl_tui.tables.profile import UNITS_OF_TIME
-from hitl_tui.tables.query import TableQuery
+from hitl_tui.tables.query import Formula, TableQuery
 from hitl_tui.tables.question_in_table import DAYS, LIKELY, NAMED, NUMBER_OF, RATES, TOTALS, QuestionInTable
 from hitl_tui.tables.words import key_of, lexicon, likeness, words_of  # fmt: skip
 
@@ -142,6 +142,8 @@ class Measures:
         """Whether values of a column may be summed up."""
         if pair := next((one for one in self.q.table.pairs if one.column.name == name), None):
             return pair.kind != "short"
+        if self.q.formula and name == self.q.formula.name:
+            return self._is_additive(self.q.formula)
         known, known_counts = lexicon().additive, lexicon().counts
         words = set(words_of(name))
         if words & _PARTS:
@@ -157,6 +159,15 @@ class Measures:
         if any(word in known or word + "s" in known or _SUMS.search(word) for word in words) or bool(spoken & summed):
             return True
         return not each and self._counts_things(name)
+
+    def _is_additive(self, formula: Formula) -> bool:
+        """Whether what rows make of two columns may be summed up: a product with an amount, not a quotient."""
+        forms = {form for n in self.q.said[formula.name].tokens for form in self.q.tokens[n].forms}
+        called = forms.union(*(lexicon().alike.get(form, ()) for form in forms))
+        if formula.sign == "÷" or not called.isdisjoint(lexicon().additive):
+            return formula.sign != "÷"
+        parts = [self.additive(name) for name in (formula.left, formula.right)]
+        return any(parts) if formula.sign == "×" else all(parts)
 
     def may_be_summed(self, name: str) -> bool:
         """Whether how many there are may be the sum of a column: one called by its name that has such numbers."""

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
@@ -28,6 +28,7 @@ from hitl_tui.tables.engine import (
     text,
 )
 from hitl_tui.tables.files import TableFile
+from hitl_tui.tables.query import Formula
 from hitl_tui.tables.words import lexicon, words_of
 
 MAX_VALUES = 50_000
@@ -169,6 +170,7 @@ class Table:
         sql: what gives its cleaned rows from a view `source`.
         pairs: figures of two of its columns, which these rows have, too.
         keys: the columns that hold keys of other tables, where these are known.
+        made: figures of two columns that a query makes.
     """
 
     file: TableFile
@@ -178,6 +180,7 @@ class Table:
     sql: str = field(repr=False)
     pairs: tuple[Pair, ...] = ()
     keys: frozenset[str] = frozenset()
+    made: tuple[Column, ...] = ()
 
     @property
     def name(self) -> str:
@@ -218,8 +221,13 @@ class Table:
         """Make views of the tables beside it, if there are any."""
 
     def column(self, name: str) -> Column | None:
-        made = (pair.column for pair in self.pairs)
-        return next((column for column in (*self.columns, *made) if column.name == name), None)
+        paired = (pair.column for pair in self.pairs)
+        return next((column for column in (*self.columns, *paired, *self.made) if column.name == name), None)
+
+    def making(self, formula: Formula | None) -> Self:
+        """Return the table with a figure that a query makes of two of its columns; as it is for none."""
+        left, right = (self.column(name) for name in (formula.left, formula.right)) if formula else (None, None)
+        return replace(self, made=(_made(formula, left, right),)) if formula and left and right else self
 
     def numbers_rows(self, name: str) -> bool:
         """Whether whole numbers only tell rows apart: called so, or first, all different and as the file is."""
@@ -238,6 +246,26 @@ class Table:
             return True
         first = name == self.columns[0].name and column.filled == self.rows and {*words} <= {*words_of(self.stem)}
         return first and column.high - column.low <= _APART * self.rows
+
+
+def _made(formula: Formula, left: Column, right: Column) -> Column:
+    """Return what is known of a figure of two columns."""
+    alike, product = left.unit == right.unit, formula.sign == "×"
+    if formula.sign in "+−":
+        unit, decimals, money = (
+            left.unit if alike else "",
+            max(left.decimals, right.decimals),
+            left.money and right.money,
+        )
+    else:
+        units = [unit for unit in (left.unit, right.unit) if unit]
+        unit = units[0] if len(units) == 1 and units[0] in lexicon().money else ""
+        decimals, money = (left.decimals + right.decimals) * product, left.money != right.money
+    low = min(0.0, left.low - right.high) if formula.sign == "−" else 0.0
+    return Column(
+        formula.name, "number", min(left.filled, right.filled), max(left.distinct, right.distinct), unit, low,
+        decimals=decimals, money=money, whole=left.whole and right.whole and formula.sign != "÷",
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,6 +119,36 @@ def _word(word: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Formula:
+    """A figure that each row makes of two of its columns.
+
+    Args:
+        left, right: the columns.
+        sign: `×`, `÷`, `−` or `+`.
+    """
+
+    left: str
+    sign: str
+    right: str
+
+    @property
+    def name(self) -> str:
+        """What the figure is called."""
+        return f"{self.left} {self.sign} {self.right}"
+
+    def sql(self) -> str:
+        """Return the figure of a row: what is divided by 0 is none, and a sum of one alone is that one."""
+        left, right = quote(self.left), quote(self.right)
+        match self.sign:
+            case "÷":
+                return f"{left} / nullif({right}, 0)"
+            case "+":
+                return f"coalesce({left} + {right}, {left}, {right})"
+            case _:
+                return f"{left} {'*' if self.sign == '×' else '-'} {right}"
+
+
+@dataclass(frozen=True, slots=True)
 class TableQuery:
     """What is asked of one table.
 
@@ -127,7 +157,7 @@ class TableQuery:
         shape: `figure`, `rows`, `groups`, `share`, `change`, `range` (its lowest and highest value) or `correlation`.
         aggregate: a key of `AGGREGATES`; empty for rows as they are.
         measure: the column that is counted, summed up or ordered by; empty counts rows.
-        other: the second column of a correlation, of a change between two columns, or of a sum of both.
+        other: the second column of a correlation, or of a change between two columns.
         group: a column whose values each get a figure.
         part: of a group that is a date, a key of `_PARTS`, such as `month` or `month of year` (2006-01).
         columns: what is shown of rows; of groups without a `group`, the columns that each get a figure.
@@ -137,6 +167,7 @@ class TableQuery:
         limit: rows shown; 0 for all.
         ends: the two values of `group` that a change goes from and to.
         every: of rows, those that are alike in what is shown are shown each.
+        formula: a figure of two columns that it may use by its name as a column.
     """
 
     source: str
@@ -154,6 +185,7 @@ class TableQuery:
     limit: int = 0
     ends: tuple[str | float, ...] = field(default=())
     every: bool = False
+    formula: Formula | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all that is set as JSON values."""
@@ -168,6 +200,10 @@ class TableQuery:
             KeyError, TypeError, ValueError: it is something else.
         """
         plain = ("sheet", "aggregate", "measure", "other", "group", "part", "order")
+        formula = Formula(**{name: str(said) for name, said in data["formula"].items()}) if "formula" in data else None
+        if data.get("shape", "figure") == "figure" and data.get("other"):  # as sums of two columns were written
+            formula = Formula(str(data["measure"]), "+", str(data["other"]))
+            data = {**data, "measure": formula.name, "other": ""}
         return cls(
             source=str(data["source"]),
             shape=str(data.get("shape", "figure")),
@@ -177,6 +213,7 @@ class TableQuery:
             limit=int(data.get("limit", 0)),
             ends=tuple(data.get("ends", ())),
             every=bool(data.get("every", False)),
+            formula=formula,
             **{name: str(data.get(name, "")) for name in plain},
         )
 
@@ -187,9 +224,25 @@ class TableQuery:
 
     @property
     def names(self) -> frozenset[str]:
-        """The columns that it uses."""
+        """The columns of the table that it uses."""
+        made = self.made
+        return self.figures - {made.name} | {made.left, made.right} if made else self.figures
+
+    @property
+    def made(self) -> Formula | None:
+        """The figure of two columns that it uses."""
+        return self.formula if self.formula and self.formula.name in self.figures else None
+
+    @property
+    def figures(self) -> frozenset[str]:
+        """What it names: columns of the table, and the figure of two columns that it uses."""
         filtered = (one.column for one in (*self.filters, *self.within))
         return frozenset(filter(None, (self.measure, self.other, self.group, *self.columns, *filtered)))
+
+    def rows_of(self, source: str) -> str:
+        """Return what its rows are read from, as SQL: with the figure of two columns, where it uses one."""
+        made = self.made
+        return f"(SELECT *, {made.sql()} AS {quote(made.name)} FROM {source})" if made else source
 
     def figure(self, measure: str = "") -> str:
         """Return the expression of the figure, or of that of another column."""
@@ -197,15 +250,13 @@ class TableQuery:
             return replace(self, measure=measure).figure()
         if self.aggregate == "distinct":
             return f"count(DISTINCT {quote(self.measure)})"
-        if self.shape == "figure" and self.other:
-            return f"coalesce(sum({quote(self.measure)}), 0) + coalesce(sum({quote(self.other)}), 0)"
         return f"{AGGREGATES[self.aggregate]}({quote(self.measure) if self.measure else '*'})"
 
     def sql(self, source: str = '"t"') -> str:
         """Return the query as SQL over a view of the cleaned rows, or over several that are joined."""
         conditions = [one.sql() for one in self.filters]
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        rows = f"FROM {source}{where}"
+        rows = f"FROM {self.rows_of(source)}{where}"
         match self.shape:
             case "correlation":
                 return f"SELECT corr({quote(self.measure)}, {quote(self.other)}) AS r, count(*) AS n {rows}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log
 
@@ -17,6 +17,7 @@ from hitl_tui.tables.question_in_table import (
     AGGREGATES,
     LASTING,
     LIKELY,
+    LOOSE,
     NAMED,
     NUMBER_OF,
     TABLE_NOUN,
@@ -27,6 +28,8 @@ from hitl_tui.tables.question_in_table import (
 from hitl_tui.tables.word_weights import is_verb, rarity, weight
 from hitl_tui.tables.words import key_of, lexicon, words_of  # fmt: skip
 
+ARITHMETIC = "arithmetic"
+"""What a question asks for that states how a figure is made of two columns."""
 _COMPARING = frozenset({"share", "change"})
 """What no other query stands for: neither one figure nor a list of them says a share, or by how much something grew."""
 WORKED = ("average", "median", "sum", "deviation")
@@ -75,6 +78,7 @@ class Mapped:
         unknown: words of the question that stand for nothing in it.
         missing: what the question leaves open, or asks for that the table doesn't have.
         guessed: words that were read as others, `said: read as`.
+        loose: words that only may mean a column that it uses, and which.
         own: it names rows or figures of this table, not only its name.
         assumed: names that the table has no column for, so that all its rows are taken to be of them.
         counts: it asks for a figure, or for what has most of something.
@@ -94,6 +98,7 @@ class Mapped:
     unknown: tuple[str, ...] = ()
     missing: str = ""
     guessed: tuple[tuple[str, str], ...] = ()
+    loose: tuple[tuple[str, str], ...] = ()
     own: bool = False
     assumed: tuple[str, ...] = ()
     counts: bool = False
@@ -113,7 +118,7 @@ class Mapped:
         numbers = any(re.search(r"\d", word) for word in self.unknown)
         limits = self.strange >= _LIMITS and (numbers or bool(self.query.aggregate))
         limits = limits or (self.strange >= _STRANGE and not self.named)
-        ignored = self.undone.intersection(("top", "bottom", "most_common"))
+        ignored = self.undone.intersection(("top", "bottom", "most_common", ARITHMETIC))
         return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
 
 
@@ -132,6 +137,9 @@ class Rating:
 
     def rated(self, reading: Reading) -> Mapped:
         """Return a reading with its score: what it explains, less what it leaves out, ignores or assumes."""
+        if (both := reading.query.made) and both != self.q.formula:  # two figures that are added up
+            apart = replace(reading, query=replace(reading.query, measure=both.left, other=both.right))
+            return replace(self.rated(apart), query=reading.query, table=self.q.table.making(both))
         query, used, tokens = reading.query, reading.used, self.q.tokens
         explained = {n: self._explained(n, reading) for n in range(len(tokens)) if self._counts(n, query)}
         lost = {n: self._lost(n, reading) for n, gain in explained.items() if gain is None}
@@ -140,14 +148,14 @@ class Rating:
         assumed = [n for n in left_out if n not in unknown and self._is_place_elsewhere(n)]
         weights = {n: gain for n, gain in explained.items() if gain is not None}
         weights |= {n: -loss for n, loss in left_out.items()}
-        undone = self.asked - reading.done - ({"negation", "empty"} if _tells_none(query) else set())
+        undone = self._asked_of(query) - reading.done - ({"negation", "empty"} if _tells_none(query) else set())
         gained = sum(gain for gain in weights.values() if gain > 0)
         left = 0.8 * len(undone) + 0.6 * len(undone.intersection(WORKED)) + sum(left_out.values())
         missing = reading.missing or self._missing(reading, undone, bool(unknown))
         own = any(not tokens[n].filler or n in self.q.persons for n in used & explained.keys())
         own = own or self.counts_its_rows(reading)
-        names = query.names & self.q.said.keys()
-        keys = {key_of(self.q.column(name).bare_name) for name in names}
+        names = (query.names | query.figures) & self.q.said.keys()
+        keys = {key_of(self.q.column(name).bare_name) for name in query.names}
         called = frozenset(n for n in used if not names.isdisjoint(self.q.links.columns[n]))
         exact = frozenset(n for n in called if not keys.isdisjoint(map(key_of, tokens[n].forms)))
         asks = self.q.keyed(query.filters) or bool(used & self.q.persons)
@@ -157,7 +165,7 @@ class Rating:
             query, self.q.table, score + sum(worth * term(self, reading) for worth, term in _TERMS),
             gained / (gained + left) if left else 1.0,
             tuple(tokens[n].text.strip() for n in unknown), missing,
-            tuple((tokens[n].text, word) for n, word in self._read_as(reading)), own,
+            tuple((tokens[n].text, word) for n, word in self._read_as(reading)), tuple(self._loosely(reading)), own,
             tuple(tokens[n].text for n in assumed), bool(self.q.operations), self.q.named, reading.assumes,
             max((*(rare for _, rare in unknown.values()), *self._hardly_meant(used)), default=0.0), undone,
             query.shape == "rows" and asks, reading.beside, exact, called - exact,
@@ -286,6 +294,15 @@ class Rating:
         used = reading.used | self.q.links.named.keys()
         return sorted((n, word) for n, word in self.q.links.guessed.items() if n in used)
 
+    def _loosely(self, reading: Reading) -> Iterator[tuple[str, str]]:
+        """Yield the words that only may mean a column of the query: a price may be the revenue that is asked for."""
+        for n in sorted(reading.used - self.q.links.guessed.keys() - self.q.operators):
+            token, likely = self.q.tokens[n], self.q.links.columns[n]
+            rates = {name: likely[name] for name in reading.query.names & likely.keys()}
+            called = token.filler or n in self._whole or not lexicon().adjectives.isdisjoint(token.forms)
+            if rates and max(rates.values()) <= LOOSE and self._counts(n, reading.query) and not called:
+                yield token.text, max(rates, key=lambda name: rates[name])
+
     def doubt(self, reading: Reading) -> float:
         """Return how unlikely words mean what they were taken for."""
         return sum(-log(self.q.links.likely.get(n, _GUESSED)) for n, _ in self._read_as(reading))
@@ -402,6 +419,11 @@ class Rating:
         spans = self.q.operations.get("how_much", ()) if not self.q.has("count") else ()
         said = {one.said for one in filters}
         return any(not any(self.q.text[end:].lstrip().startswith(word) for word in said if word) for _, end in spans)
+
+    def _asked_of(self, query: TableQuery) -> frozenset[str]:
+        """Return the operations that a query may not ignore, with the arithmetic that it doesn't do."""
+        done = self.q.stated is None or (query.made is not None and query.made == self.q.formula)
+        return self.asked if done else self.asked | {ARITHMETIC}
 
     @cached_property
     def asked(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from hitl_tui.tables.formulas import stated_in
 from hitl_tui.tables.links import CALLED, Links, forms_of, label_of, links
 from hitl_tui.tables.moments import QUARTER
 from hitl_tui.tables.profile import UNITS_OF_TIME, Column, Pair, Table
@@ -131,7 +132,12 @@ class QuestionInTable:
         self.text = _ORDINAL_OF.sub(lambda said: _apart(said, table), self.text)
         self.korean = re.search("[가-힣]", question) is not None
         self.tokens = tokens(self.text)
-        self.pair = self._asked_pair(table)
+        self.stated = stated_in(self.text, self.tokens, table)
+        for start, end in self.stated.spans if self.stated else ():  # what is multiplied isn't summed up by that word
+            self.text = self.text[:start] + " " * (end - start) + self.text[end:]
+        self.formula = self.stated.formula if self.stated else None
+        table = table.making(self.formula)
+        self.pair = None if self.formula else self._asked_pair(table)
         table = replace(table, columns=(*table.columns, self.pair.column)) if self.pair else table
         self.table = table
         if (time := next((c for c in table.columns if c.years), None)) and 100 <= time.low < 1000:
@@ -181,7 +187,8 @@ class QuestionInTable:
         self.drop_operations([(self.tokens[n].start, self.tokens[n].end) for n in self.ordinals])
         self._keep_counts()
         self._link_pair()
-        self.base = TableQuery(table.file.path, table.sheet)
+        self._link_formula()
+        self.base = TableQuery(table.file.path, table.sheet, formula=self.formula)
         self._link_tables_beside()
         self.persons = self._link_persons()
         self._link_rows()
@@ -318,6 +325,27 @@ class QuestionInTable:
         """Link the words that ask for a figure of two columns to it."""
         for n in self.pair_tokens if self.pair else ():
             self.links.columns[n] = {self.pair.column.name: 1.0} if self.pair else {}
+
+    def _link_formula(self) -> None:
+        """Link the words of a formula, and those that may only mean one of its columns, to the figure that it makes."""
+        if self.stated is None or self.formula is None:
+            return
+        name, spoken = self.formula.name, self.stated.tokens
+        for n, likely in enumerate(self.links.columns):
+            loose = max((likely.pop(one, 0.0) for one in self.in_formula if likely.get(one, 1.0) < LIKELY), default=0.0)
+            if n in spoken:
+                self.links.columns[n] = {name: 1.0}
+                self.links.named.pop(n, None)
+                self.links.guessed.pop(n, None)
+            elif loose:
+                likely[name] = loose
+        self.operators -= spoken
+        self.links.values = [one for one in self.links.values if spoken.isdisjoint(range(one.first, one.last + 1))]
+
+    @property
+    def in_formula(self) -> frozenset[str]:
+        """The two columns of the formula that the question states."""
+        return frozenset((self.formula.left, self.formula.right)) if self.formula else frozenset()
 
     @cached_property
     def paired(self) -> tuple[str, ...]:
@@ -467,7 +495,8 @@ class QuestionInTable:
                 counts = token.unit in _COUNTERS
                 if number is not None and not counts and float(number).is_integer() and str(int(number)) in words:
                     hits[n] = 1.0
-            pair = self.pair is not None and name == self.pair.column.name
+            pair = self.formula is not None and name == self.formula.name
+            pair = pair or (self.pair is not None and name == self.pair.column.name)
             said = {n for n in hits if n not in self.operators or self._names_too(n, hits[n])}
             if not said and len(words) > 1 and not pair:  # "total" alone is no total cost, but the heaviest has a mass
                 continue
@@ -614,7 +643,7 @@ class QuestionInTable:
         self, query: TableQuery, used: frozenset[int], *done: str, assumes: float = 0.0, missing: str = ""
     ) -> Reading:
         """Return a reading that also explains the tokens that name its columns."""
-        spoken = [self.said[name].tokens for name in query.names if self._is_named(name)]
+        spoken = [self.said[name].tokens for name in query.names | query.figures if self._is_named(name)]
         spoken.append(self.kinds_of(query.measure))
         return Reading(query, used.union(*spoken), frozenset(done), assumes, missing)
 

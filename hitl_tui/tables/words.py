@@ -119,6 +119,7 @@ class Lexicon:
         places: names of countries and cities, three letters and more.
         codes: letters that stand for words in a column that has no other values.
         pairs: what asks for a figure of two columns, and the words of the names of the two.
+        signs: how arithmetic on two columns is said.
     """
 
     operations: Mapping[str, re.Pattern[str]]
@@ -154,6 +155,24 @@ class Lexicon:
     places: frozenset[str]
     codes: Sequence[Mapping[str, str]]
     pairs: Mapping[str, tuple[re.Pattern[str], tuple[str, ...], tuple[str, ...]]]
+    signs: Sequence[Sign]
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """How arithmetic on two columns is said.
+
+    Args:
+        name: the sign that is shown: `×`, `÷`, `−` or `+`.
+        between, behind, before: what stands between the two, behind both, as in Korean, and before both.
+        sure: what means arithmetic, whatever stands beside it.
+    """
+
+    name: str
+    between: re.Pattern[str]
+    behind: re.Pattern[str]
+    before: re.Pattern[str] | None
+    sure: re.Pattern[str]
 
 
 @cache
@@ -218,6 +237,16 @@ def lexicon() -> Lexicon:
             name: (asked, tuple(given["pairs"][name]["more"].split()), tuple(given["pairs"][name]["less"].split()))
             for name, asked in _expressions(given["pairs"]).items()
         },
+        signs=[
+            Sign(
+                one["sign"],
+                re.compile(f"{one['between']['ko']}|{one['between']['en']}", re.I),
+                re.compile(one["behind"]),
+                re.compile(rf"(?<![a-z]){one['before']}", re.I) if "before" in one else None,
+                re.compile(one["sure"], re.I),
+            )
+            for one in given["signs"].values()
+        ],
         quantities=frozenset(given["quantities"]["words"].split()),
         counts=frozenset(given["quantities"]["counts"].split()),
         happenings=frozenset(given["quantities"]["times"].split()),

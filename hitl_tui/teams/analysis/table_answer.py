@@ -16,7 +16,7 @@ from hitl_tui.tables.engine import Result
 from hitl_tui.tables.moments import are_months
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, TableQuery
-from hitl_tui.tables.query_score import Mapped
+from hitl_tui.tables.query_score import ARITHMETIC, Mapped
 from hitl_tui.teams.analysis.analysis_model import say
 from hitl_tui.teams.contract import Block, Brief, Citation
 from hitl_tui.teams.number_format import is_exact, korean_places, money, number, percent
@@ -116,7 +116,7 @@ def in_a_line(answer: Answer, language: str) -> str:
 
 def guesses(mapped: Mapped, language: str) -> str:
     """Return what was taken for something else, with a colon, to stand before what came of it; empty for nothing."""
-    read = ", ".join(say(language, f"‘{a}’ → {b}", f'"{a}" as {b}') for a, b in mapped.guessed)
+    read = ", ".join(say(language, f"‘{a}’ → {b}", f'"{a}" as {b}') for a, b in (*mapped.guessed, *mapped.loose))
     return say(language, f"질문의 말을 이렇게 읽으면({read}): ", f"Reading {read}: ") if read else ""
 
 
@@ -234,7 +234,7 @@ def _figure(query: TableQuery, language: str) -> str:
     korean, english = _AGGREGATES.get(query.aggregate, ("", ""))
     if query.aggregate == "count":
         return say(language, "행 수", "number of rows")
-    measure = f"{query.measure} + {query.other}" if query.other else query.measure
+    measure = query.measure
     if not measure:
         return say(language, f"열마다 {korean}", f"{english} of each column")
     return say(language, f"{measure} {korean}", f"{english} of {measure}").strip()
@@ -488,11 +488,16 @@ def refusal(answer: Answer, language: str) -> list[str]:
         words = ", ".join(f"‘{word}’" for word in mapped.unknown)
         english = f"Not answered: {name} has no column or value for {words}."
         lines.append(say(language, f"답하지 않음: {words}. 이런 열이나 값이 없는 표: {name}", english))
+    elif ARITHMETIC in mapped.undone:
+        korean = "답하지 않음: 숫자 열 두 개를 두고 하는 계산만 합니다(예: 단가 × 수량)."
+        lines.append(
+            say(language, korean, "Not answered: arithmetic takes two columns of numbers, as in price × quantity.")
+        )
     elif mapped.missing:
         english = f"Not answered: it isn't clear which column of {name} is meant."
         lines.append(say(language, f"답하지 않음: 어느 열을 묻는지 알 수 없습니다. 표: {name}", english))
     else:
-        names = ", ".join(f"`{one.table.name}`" for one in answer.choices)
+        names = ", ".join(dict.fromkeys(f"`{one.table.name}`" for one in answer.choices))
         english = f"It isn't clear which table is meant: {names}"
         lines.append(say(language, f"어느 표를 묻는지 분명하지 않습니다: {names}", english))
     columns = literal("; ".join(_column(column) for column in table.columns[:_NAMES]))
