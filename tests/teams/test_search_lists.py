@@ -222,3 +222,38 @@ def test_no_more_passages_are_given_for_a_list_than_are_wanted(folder: Path) -> 
 
     assert len(hits.passages) == 1
     assert hits.passages[0].items in (0, 3)
+
+
+INCIDENT = """# Incident of 3 September 2026
+
+The payment service was away for 42 minutes.
+
+## Cause
+
+The pool of connections was set to 10 after the migration.
+
+## Actions
+
+- TODO: raise the pool of connections to 50 (Kim)
+- TODO: add an alert where the pool runs out (Lee)
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "List the TODOs of the incident of 3 September",
+        "Summarize the incident of 3 September and list the open actions",
+        "list the open actions of the incident",
+        "9월 3일 장애의 TODO를 모두 알려줘",
+    ],
+)
+def test_what_stands_below_one_heading_is_listed_rather_than_the_headings(tmp_path: Path, question: str) -> None:
+    made = tmp_path / "docs"
+    made.mkdir()
+    (made / "incident-2026-09-03.md").write_text(INCIDENT, encoding="utf-8")
+    (made / "orders.csv").write_text("id,product,quantity\n1,Widget,10\n2,Gadget,3\n", encoding="utf-8")
+    listed = [one for one in ask(made, question).passages if one.items]
+
+    assert [one.line for one in listed] == [11]
+    assert "raise the pool" in listed[0].text

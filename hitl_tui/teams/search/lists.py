@@ -27,6 +27,8 @@ _TOLD, _FEWEST = 300, 2
 _NEAR, _AROUND, _FILES, _COMPARED, _JUDGED = 8, 40, 3, 60, 10
 """Windows near which lists are looked for, how many around them, files that are looked through as a whole, and lists of
 which the meaning is compared, and that are judged."""
+_LABEL = re.compile(r"\W*(?:\[[ xX]?\]\s*)?([^\W\d][\w ]{0,30}?)\s?[:：]\s")
+"""What an item begins with that says of which kind it is: `- TODO: …`."""
 _NAMES, _SOME = 0.6, 50
 """How much a word says at least by which some items of a list are meant; and items that are as good as more."""
 WORDS: Mapping[str, float] = {
@@ -93,7 +95,18 @@ def lists_for(
         )
         for (one, said), answer in zip(meant, answers or [_UNJUDGED] * len(meant), strict=False)
     ]
-    return sorted(judged, key=lambda one: -one.odds)
+    inner = [one for one in judged if one.kind != "section"]
+    above = [one for one in judged if one.kind == "section" and any(_is_rather(asked, below, one) for below in inner)]
+    return sorted((one for one in judged if one not in above), key=lambda one: -one.odds)
+
+
+def _is_rather(asked: Asked, below: List, sections: List) -> bool:
+    """Whether a question names a list below headings, rather than these: it has a word of that which isn't above it."""
+    within = (below.path, below.page) == (sections.path, sections.page) and below.heading != sections.heading
+    if not (within and below.heading.startswith(sections.heading) and sections.first <= below.first <= sections.last):
+        return False
+    own, above = f" {index_tokens(_called(below))} ", f" {index_tokens(_told(sections))} "
+    return any(asked.has(own, term) and not asked.has(above, term) for term in asked.terms)
 
 
 def _weight(said: Mapping[str, float], weights: Mapping[str, float]) -> float:
@@ -128,9 +141,9 @@ def _near(
                 if _meet(one.page, one.first, one.last, (window.page, window.parts[0][0], window.parts[-1][1]))
                 or one.heading == window.heading
             ]
-            if ranks or path in paths or len(rows) <= _AROUND or asked.share(f" {index_tokens(one.title)} "):
+            if ranks or path in paths or len(rows) <= _AROUND or asked.share(f" {index_tokens(_called(one))} "):
                 one = replace(one, path=path)
-                yield one, _words(asked, one, one.title, ranks)
+                yield one, _words(asked, one, _called(one), ranks)
     for one in () if named else folders_in(paths_of(db)):
         name = one.heading.rpartition("/")[2]
         if asked.share(f" {index_tokens(name)} "):
@@ -138,11 +151,17 @@ def _near(
             yield one, _words(asked, one, name, ranks)
 
 
+def _called(one: List) -> str:
+    """Return what a list is called: its heading, and what each of its items begins with, as TODOs do."""
+    labels = {label[1].casefold() if (label := _LABEL.match(text)) else "" for *_, text in one.items}
+    return " ".join([one.title, *(labels if len(labels) == 1 and len(one.items) >= _FEWEST else ())]).strip()
+
+
 def _told(one: List) -> str:
     """Return what says of what something is a list."""
     if one.kind == "folder":
         return one.heading.replace("/", " ")
-    return f"{file_title(one.path)} {one.title}: " + f"{one.above}\n{one.lead[2]}"[-_TOLD:].strip()
+    return f"{file_title(one.path)} {_called(one)}: " + f"{one.above}\n{one.lead[2]}"[-_TOLD:].strip()
 
 
 def _meet(page: int, first: int, last: int, place: tuple[int, int, int]) -> bool:
