@@ -192,6 +192,7 @@ class AgentFacts:
         schema: the JSON Schema of the arguments that are filled in from what a person says; empty for a team that
             takes the words themselves.
         call_argument: the argument that holds those; empty where they stand by themselves.
+        problem: why nothing can be planned for it now; empty for nothing.
         input_schema: the JSON Schema of all of its arguments, as they are approved.
         retries_of: exact arguments → how often they are tried again; None for the team's own number.
         optional_for: exact arguments → a failure skips the step; None for the team's own.
@@ -217,6 +218,7 @@ class AgentFacts:
     parameters: Callable[[], Mapping[str, str]] = dict
     schema: Callable[[], JsonSchema] = dict
     call_argument: str = ""
+    problem: str = ""
     input_schema: Callable[[], JsonSchema] = dict
     retries_of: Callable[[JsonObject], int] | None = None
     optional_for: Callable[[JsonObject], bool] | None = None

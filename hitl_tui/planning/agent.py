@@ -112,11 +112,11 @@ class PlanningAgent:
         """Return intent and plan of a query; see `Planner.plan`."""
         with self._watched("plan", None):
             planned = await self._planner().plan(query, self.agents)
+        unusable = (agent.problem for agent in self.agents.values() if agent.enabled and agent.problem)
+        notes = tuple(dict.fromkeys((*planned.notes, *unusable)))
         # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
         return replace(
-            planned,
-            intent=replace(planned.intent, notes=planned.notes),
-            plan=replace(planned.plan, notes=planned.notes),
+            planned, notes=notes, intent=replace(planned.intent, notes=notes), plan=replace(planned.plan, notes=notes)
         )
 
     def convert_with_strategy(self, planned_plan: ExecutionPlan, taken: Iterable[str] = ()) -> list[SupervisorTodo]:

@@ -417,6 +417,7 @@ class Team(ABC):
         takes_question: the session's question is its task where a person gives it no other.
         keeps_input: its graph stores its input, so that no secret may be in it.
         binds_files: its arguments hold `programs`, the digests of what they may execute.
+        problem: why it can't be used now, as far as `look` found out; empty for nothing.
         call_argument: the argument that holds what `call_schema` describes; empty where they all do together.
         graph: the graph of somebody else that it runs as it is; None for a team that builds one.
         commands: the declared commands that it runs, by name.
@@ -435,6 +436,7 @@ class Team(ABC):
     keeps_input: bool = False
     binds_files: bool = False
     call_argument: str = ""
+    problem: str = ""
     graph: GraphSpec | None = None
     commands: Mapping[str, CommandDeclaration] = MappingProxyType({})
 
@@ -470,7 +472,7 @@ class Team(ABC):
         return
 
     def look(self) -> None:
-        """Find out what of `description` and `reads_results` only its own code says; it never fails."""
+        """Find out what of `description`, `reads_results` and `problem` only its own code says; it never fails."""
         return
 
     def parameters(self) -> Mapping[str, str]:

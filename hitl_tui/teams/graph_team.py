@@ -25,6 +25,7 @@ from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
+from hitl_tui.teams.arguments import exact_arguments, pairs_in
 from hitl_tui.teams.contract import CODE_RISK, GO_ON, Team, TeamGraph, TeamSources
 
 if TYPE_CHECKING:
@@ -285,7 +286,7 @@ def input_for(text: str, schema: JsonSchema, name: str) -> Json:
     """Return the input that a text means for a graph (see `GraphTeam.bind`).
 
     Args:
-        text: JSON, or words.
+        text: JSON, `name=value …`, or words.
         schema: JSON Schema of the graph's input.
         name: what messages call the graph.
 
@@ -300,6 +301,8 @@ def input_for(text: str, schema: JsonSchema, name: str) -> Json:
     if isinstance(value, dict | list) or (kind not in (None, "string", "object") and not isinstance(value, str)):
         return value
     properties = schema.get("properties")
+    if isinstance(properties, Mapping) and (pairs := pairs_in(text)) and pairs.keys() <= properties.keys():
+        return exact_arguments(name, pairs, schema)
     if not isinstance(properties, Mapping) or kind not in (None, "object"):
         return text if kind in (None, "string") else value
     if "messages" in properties:

@@ -115,6 +115,7 @@ class TeamRegistry:
                 parameters=team.parameters,
                 schema=team.call_schema,
                 call_argument=team.call_argument,
+                problem=team.problem,
                 input_schema=partial(getattr, team, "input_schema"),
                 retries_of=team.retries_of,
                 optional_for=team.optional_for,

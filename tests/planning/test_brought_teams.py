@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -145,6 +146,59 @@ def test_a_team_whose_arguments_stand_by_themselves_is_given_them(
 )
 def test_what_only_asks_about_something_is_searched_for(query: str) -> None:
     assert [t.agent_name for t in planned(query)] == ["search_team"]
+
+
+def told(name: str, description: str) -> AgentFacts:
+    """Return a team that takes what it is told."""
+
+    def bind(text: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return {"input": text, **arguments}
+
+    return AgentFacts(name, name, description, True, 0, 60.0, bind, lambda _: Risk.LOW, takes_question=False)
+
+
+TOLD = {
+    "memo": told("memo", "Remembers a memo"),
+    "hotels": told("hotels", "Books rooms"),
+    "essays": told("essays", "Writes essays about animals"),
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "team", "words"),
+    [
+        ("memo hello", "memo", "hello"),
+        ("memo q=hello", "memo", "q=hello"),
+        ('memo {"q": "hello"}', "memo", '{"q": "hello"}'),
+        ("hotels: book me a room in Seoul", "hotels", "book me a room in Seoul"),
+        ("memo 팀에 안녕이라고 전해줘", "memo", "memo 팀에 안녕이라고 전해줘"),
+        ("Write an essay about cats", "essays", "Write an essay about cats"),
+    ],
+)
+def test_a_team_that_takes_words_is_told_what_follows_its_name(query: str, team: str, words: str) -> None:
+    agent = PlanningAgent({**agents(), **TOLD}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+    planned = asyncio.run(agent.create_execution_plan(query))
+    [todo] = agent.convert_with_strategy(planned.plan)
+    assert (todo.agent_name, todo.arguments["input"]) == (team, words)
+    assert not planned.notes
+
+
+@pytest.mark.parametrize("query", ["What is a memo?", "Is there a memo about leave?"])
+def test_a_question_that_only_names_a_team_that_takes_words_is_searched_for(query: str) -> None:
+    agent = PlanningAgent({**agents(), **TOLD}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+    [todo] = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(query)).plan)
+    assert todo.agent_name == "search_team"
+
+
+def test_a_team_that_can_not_be_used_is_not_planned_and_the_plan_says_why() -> None:
+    vat = replace(TEAMS["vat"], problem="The server of vat can't be reached.")
+    agent = PlanningAgent({**agents(), "vat": vat}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+    planned = asyncio.run(agent.create_execution_plan("Compute the VAT of 50000 won with the vat team"))
+    assert "vat" not in {step.agent for step in planned.plan.steps}
+    assert planned.notes[-1] == planned.plan.notes[-1] == "The server of vat can't be reached."
+    off = replace(vat, enabled=False)
+    agent = PlanningAgent({**agents(), "vat": off}, RulePlanner(), now=lambda: "2026-03-01T09:00:00+00:00")
+    assert not asyncio.run(agent.create_execution_plan("What does the lease say?")).notes
 
 
 TRANSFER = own(

@@ -98,6 +98,16 @@ def test_nothing_is_imported_here_or_when_the_team_is_made(tmp_path: Path) -> No
     assert "my" not in sys.modules
 
 
+def test_a_team_that_can_not_be_described_says_why_until_it_can(tmp_path: Path) -> None:
+    made = ToolTeam(ToolDeclaration("vat", "function", target="my.py:vat", folder=str(tmp_path)))
+    (tmp_path / "my.py").write_text("import nothing_of_this_name\ndef vat(): ...\n")
+    made.look()
+    assert "nothing_of_this_name" in made.problem
+    (tmp_path / "my.py").write_text("def vat(): ...\n")
+    made.look()
+    assert not made.problem
+
+
 def test_it_is_read_once_as_long_as_its_files_stay_the_same(tmp_path: Path) -> None:
     log = tmp_path / "log"
     source = f"import helper\nopen({str(log)!r}, 'a').write('x')\ndef vat(amount: int): ...\n"

@@ -209,7 +209,7 @@ class _Filling:
 
     def __init__(self, clause: str, facts: CommandFacts, named: Sequence[Span]) -> None:
         self.clause, self.facts, self.named = clause, facts, named
-        pairs = {match.span(): match for match in PAIR.finditer(clause)}
+        pairs = {} if facts.takes_words else {match.span(): match for match in PAIR.finditer(clause)}
         self.values = {match["name"]: _written(match, facts) for match in pairs.values()}
         self.used, self.several = [*pairs], list[dict[str, Json]]()
         self.text = blanked(clause, [*named, *pairs])
@@ -372,7 +372,8 @@ class _Filling:
         unplaced = [g.place for g in left if g.kind == "percent" or g.measure or not self.facts.parameters]
         said = tuple(dict.fromkeys(self.clause[slice(*place)].strip() for place in unplaced))
         modifiers = [match.span() for match in rules().commands.modifiers.finditer(self.clause)]
-        not_read = unread(self.clause, [*self.named, *self.used, *unplaced, *self._known, *modifiers])
+        read = [*self.named, *self.used, *unplaced, *self._known, *modifiers]
+        not_read = () if self.facts.takes_words else unread(self.clause, read)
         call = Call(self.facts, {}, self.clause.strip(), 0, len(self.clause), tuple(self.used), said, not_read)
         values = ({**self.values, **one} for one in self.several or [{}])
         return [replace(call, parameters=in_declared_order(given, self.facts)) for given in values]

@@ -20,6 +20,8 @@ from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in,
 from hitl_tui.tables.words import is_past, is_question_word
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
+_LEADS = " \t,:–-"
+"""What stands between a name and what it is told."""
 _KOREAN = re.compile("[가-힣]")
 _HALF = 0.5
 
@@ -101,8 +103,11 @@ def _calls_of(clause: Clause, named: Sequence[_Mention], known: Mapping[str, Com
         team = rules().commands.team.match(said, name[1]) if name[1] else None
         places = [(name[0], team.end() if team else name[1])] if name[1] else []
         at = clause.start + start
+        # What is addressed by its name is told the rest: "hotels: a room in Seoul".
+        leads = facts.takes_words and name[1] and not team and not said[: name[0]].strip(_SIGNS)
+        told = said[name[1] :].strip().lstrip(_LEADS) if leads and said[name[1] :][:1] in _LEADS else ""
         for call in fill(said, facts, places):
-            yield replace(call, start=at, end=at + call.end)
+            yield replace(call, words=told or call.words, start=at, end=at + call.end)
 
 
 def _goes_on(last: Call, clause: Clause) -> list[Call]:
@@ -224,7 +229,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     if asked.statement.match(rest.rstrip("? ")):
         return _Verdict.NOTHING
     alone = not asked.lead.sub("", f"{clause[: place[0]].strip(_SIGNS)} ").strip()  # only what leads over to it
-    if asked.run_after.search(rest.lstrip()) or team:
+    if asked.run_after.search(rest.lstrip()) or team or (alone and facts.takes_words and after.strip(_SIGNS)):
         return _Verdict.CALLED
     start = named[-1].place[0] if named[1:] else 0
     said, names = clause[start:], [(named[-1].place[0] - start, named[-1].place[1] - start)]

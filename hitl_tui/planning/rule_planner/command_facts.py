@@ -68,6 +68,11 @@ class CommandFacts:
         """Whether it is a team of its own."""
         return self.agent != COMMANDS
 
+    @property
+    def takes_words(self) -> bool:
+        """Whether it is a team that takes what it is told as it is, without parameters."""
+        return self.own and not self.parameters
+
     def inputs(self, given: JsonObject) -> dict[str, Json]:
         """Return the input of a step that calls it with exactly these values."""
         held: dict[str, Json] = {self.argument: dict(given)} if self.argument else dict(given)
@@ -96,9 +101,10 @@ def command_facts(declarations: Mapping[str, CommandDeclaration]) -> dict[str, C
 
 
 def team_facts(agents: Mapping[str, AgentFacts]) -> dict[str, CommandFacts]:
-    """Return the facts of the enabled teams that people brought, but those whose input takes a guide."""
-    brought = {name: a for name, a in agents.items() if name not in BUILT_IN and a.enabled and a.guide is None}
-    return {name: _facts_of(agent, agent.schema()) for name, agent in brought.items()}
+    """Return the facts of the teams that people brought and that can be planned; those with a guide can't."""
+    brought = (agent for name, agent in agents.items() if name not in BUILT_IN and agent.enabled)
+    usable = (agent for agent in brought if agent.guide is None and not agent.problem)
+    return {agent.name: _facts_of(agent, agent.schema()) for agent in usable}
 
 
 def _facts_of(agent: AgentFacts, schema: JsonSchema) -> CommandFacts:

@@ -127,6 +127,7 @@ class ToolTeam(Team):
     def look(self) -> None:
         """Find out what it says of itself."""
         found = self._looked()
+        self.problem = found.message if isinstance(found, BadInput) else ""
         if isinstance(found, Described):
             self.description = self.declaration.description or found.description or self.description
             self.reads_results = found.takes_inputs
