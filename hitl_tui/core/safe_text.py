@@ -88,8 +88,8 @@ def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) ->
     `MOST_MARKS` become `⟨U+202E⟩`. So do these glyphs themselves when they stand in the input, which
     makes it reversible: without `limit`, `unsafe_text(safe_text(x)) == x` for every string.
 
-    It is for text that enters, once: passing the result again escapes the glyphs of the first time. A text in which
-    there is nothing to show is returned itself, so that a message stays one.
+    It is for text that enters, once: passing the result again escapes the glyphs of the first time, and `safe_again` is
+    for what may have passed. A text in which there is nothing to show is returned itself, so that a message stays one.
 
     Args:
         text: anything, lone surrogates included.
@@ -115,6 +115,20 @@ def safe_text(text: str, *, multiline: bool = True, limit: int | None = None) ->
         return SafeText(ELLIPSIS[:limit])
     kept = shown[: _cut(shown, room)]
     return SafeText(f"{kept}{ELLIPSIS}{_OPEN}+{len(text) - len(unsafe_text(kept))}{_CLOSE}")
+
+
+def safe_again(text: str, *, multiline: bool = True) -> SafeText:
+    """Return text that may have passed `safe_text` before, safe: what has passed stays as it is.
+
+    It is just as harmless on text that has not, though then a glyph may be the input's own, and `unsafe_text` doesn't
+    give that back.
+
+    Args:
+        text: anything.
+        multiline: keep line feeds; otherwise they become `␊`.
+    """
+    shown = _suspect(text, multiline).sub(_shown_run_again, text)
+    return SafeText(text if shown == text else shown)
 
 
 def escaped_json(text: str) -> str:

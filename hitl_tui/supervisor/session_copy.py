@@ -22,7 +22,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.questions import questions
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import safe_again, safe_text
 from hitl_tui.ledger.audit import export as export_stream
 from hitl_tui.ledger.protocols import Branches, Conflict, Streams
 from hitl_tui.ledger.records import GENESIS, Effect, Entry, SessionCopy, entry_hash
@@ -407,8 +407,8 @@ def _info_of(packed: session_archive.SessionArchive, workspace: Path | None) -> 
         raise BadInput(
             Message("The workspace {} of this session can't be used here; name one with --workspace.", said)
         ) from error
-    title = clip(safe_text(info.title, multiline=False), LONGEST_TITLE)
-    created = clip(safe_text(info.created, multiline=False), 40)
+    title = clip(safe_again(info.title, multiline=False), LONGEST_TITLE)
+    created = clip(safe_again(info.created, multiline=False), 40)
     return replace(info, workspace=str(real), title=title, query=query, created=created)
 
 

@@ -16,7 +16,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import plain_name, step_name
 from hitl_tui.core.requests import BY_RULE, Kind
 from hitl_tui.core.safe_markdown import fenced, literal, tamed
-from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
+from hitl_tui.core.safe_text import one_line, safe_again, safe_text, unsafe_text
 from hitl_tui.core.todos import SYSTEM, Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
 from hitl_tui.extraction.blocks import EXPORTED
@@ -138,7 +138,7 @@ def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language
         else:
             yield _decision_line(LoggedDecision(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why), language)
     if todo.error and not (todo.metadata.get("rejected") and _refused(own)):
-        yield safe_text(unsafe_text(reason(todo.error, language)), multiline=False)  # it is safe text already
+        yield safe_again(reason(todo.error, language), multiline=False)
 
 
 def _refused(own: Sequence[LoggedDecision]) -> bool:
@@ -322,7 +322,7 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> s
     elif "\n" in query.strip():
         lines += [*(f"> {_line(row)}".rstrip() for row in query.strip().split("\n")), ""]
     unfinished = words["unfinished"].format(status=words.get(snapshot.status, snapshot.status))
-    lines += [tamed(safe_text(unsafe_text(answer))) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
+    lines += [tamed(safe_again(answer)) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
     if whole := [f"- {literal(line)}" for line in about_plan(decided, language)]:
         lines += [*whole, ""]
     for todo in snapshot.todos:

@@ -13,7 +13,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
-from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.core.safe_text import mask, safe_again
 from hitl_tui.core.short_titles import WIDTH, short_title
 
 LONGEST_QUERY = 10_000
@@ -53,7 +53,7 @@ def check_title(title: str, secrets: Mapping[str, str]) -> str:
     Raises:
         BadInput: it is empty or too long.
     """
-    text = safe_text(mask(" ".join(title.split()), secrets), multiline=False)
+    text = safe_again(mask(" ".join(title.split()), secrets), multiline=False)
     if not text:
         raise BadInput(Message("The title is empty; write a title."))
     if len(text) > LONGEST_TITLE:

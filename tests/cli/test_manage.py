@@ -148,6 +148,19 @@ def test_sessions_can_be_searched(begun: Shell) -> None:
     assert "\x1b" not in said.out
 
 
+def test_a_title_stays_the_same_on_its_way_through_exports_forks_and_names(begun: Shell, tmp_path: Path) -> None:
+    kept = "a␛[31mb␊"
+    for said in ("a\x1b[31mb␊", kept):
+        assert begun.run("rename", "s1", said, "--json").json["title"] == kept
+    assert begun.run("fork", "s1", "--json").json["title"] == f"{kept} (fork of s1)"
+    for name in ("once", "twice"):
+        path = str(tmp_path / f"{name}.hitl")
+        begun.run("export", "s1", path)
+        made = begun.run("import", path, "--json").json
+        assert made["title"] == kept
+        assert begun.run("delete", made["session_id"], "--yes").code == 0
+
+
 def test_a_title(begun: Shell) -> None:
     renamed = begun.run("rename", "s1", "Deposit", "and law", "--json")
     assert renamed.code == 0

@@ -21,6 +21,7 @@ from hitl_tui.core.safe_text import (
     mask,
     mask_json,
     one_line,
+    safe_again,
     safe_text,
     text_lines,
     unsafe_text,
@@ -269,6 +270,15 @@ def test_one_line_fits_and_hides_nothing(text: str, width: int) -> None:
 def test_one_line_of_safe_text_is_still_reversible(text: str) -> None:
     shown = safe_text(text)
     assert unsafe_text(one_line(shown, 10_000)) == text
+
+
+@given(AWKWARD | ANYTHING, st.booleans())
+def test_what_is_safe_stays_as_it_is_and_other_text_becomes_safe(text: str, lines: bool) -> None:
+    shown = safe_text(text, multiline=lines)
+    assert safe_again(shown, multiline=lines) == shown
+    again = safe_again(text, multiline=lines)
+    assert safe_again(again, multiline=lines) == again
+    assert nothing_hidden(again, lines=lines)
 
 
 def test_one_line_of_a_megabyte_looks_at_the_start_only() -> None:
