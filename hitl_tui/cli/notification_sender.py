@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from hitl_tui.cli.fast_args import language_of
 from hitl_tui.core.errors import HitlError
 from hitl_tui.language import using
 from hitl_tui.notifications.apprise_sending import send
+from hitl_tui.notifications.moments import Origin
 from hitl_tui.notifications.sender import Sender
 from hitl_tui.supervisor.data_place import data_place
 from hitl_tui.wording.notification_text import notification_text
@@ -34,8 +36,18 @@ def main(argv: Sequence[str]) -> None:
         except HitlError:
             return None
 
+    def origin_of(session: str | Path) -> Origin:
+        machine = socket.gethostname()
+        if isinstance(session, Path):
+            return Origin(folder=str(session), machine=machine)
+        try:
+            info = folder.session(session).info()
+        except HitlError:
+            return Origin()
+        return Origin(info.called, info.workspace, machine)
+
     with using(language_of([], os.environ)):
-        sender = Sender(data, dict(os.environ), workspace_of, notification_text, send)
+        sender = Sender(data, dict(os.environ), workspace_of, origin_of, notification_text, send)
         asyncio.run(sender.run(lock if lock >= 0 else None))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -20,6 +20,21 @@ class Moment(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a request comes from.
+
+    Args:
+        title: what its session is called; empty for a task.
+        folder: the workspace; empty where it can't be told.
+        machine: where that folder is.
+    """
+
+    title: str = ""
+    folder: str = ""
+    machine: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Told:
     """One thing that is told.
 
@@ -28,12 +43,14 @@ class Told:
         request: of which request.
         outcome: what it amounts to by now.
         decisions: what people said of it.
+        origin: where it comes from.
     """
 
     moment: Moment
     request: Request
     outcome: Outcome = Outcome.PENDING
     decisions: Sequence[Decision] = field(default=())
+    origin: Origin = Origin()
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
@@ -42,15 +59,17 @@ class Told:
             "request": self.request.to_dict(),
             "outcome": self.outcome.value,
             "decisions": [decision.to_dict() for decision in self.decisions],
+            "origin": asdict(self.origin),
         }
 
     @classmethod
     def from_dict(cls, data: Stored | JsonObject) -> Told:
-        """Return what `to_dict` wrote."""
+        """Return what `to_dict` wrote; what an older version queued has no origin."""
         stored: Stored = dict(data)
         decisions = tuple(Decision.from_dict(one) for one in stored["decisions"])
         request = Request.from_dict(stored["request"])
-        return cls(Moment(stored["moment"]), request, Outcome(stored["outcome"]), decisions)
+        origin = Origin(**stored.get("origin", {}))
+        return cls(Moment(stored["moment"]), request, Outcome(stored["outcome"]), decisions, origin)
 
 
 @dataclass(frozen=True, slots=True)

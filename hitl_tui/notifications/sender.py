@@ -10,7 +10,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -26,7 +26,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask, one_line
-from hitl_tui.notifications.moments import Text, Told
+from hitl_tui.notifications.moments import Origin, Text, Told
 from hitl_tui.notifications.outbox import Outbox, Queued
 from hitl_tui.notifications.record_reader import SESSIONS, RecordReader
 from hitl_tui.notifications.wake import FOLDER, LACKING, NEXT, stamp, take_lock
@@ -81,7 +81,8 @@ class Sender:
     Args:
         data: the data folder.
         environ: has the secrets of addresses.
-        workspace_of: returns the folder of a session, None where it can't be told.
+        workspace_of: returns the folder whose settings count for a session, None for no folder's.
+        origin_of: returns where requests of a session come from, by its id; of a task, by its folder.
         words: makes texts.
         send: sends them.
         now: the time, ISO 8601, UTC.
@@ -93,12 +94,13 @@ class Sender:
         data: Path,
         environ: Mapping[str, str],
         workspace_of: Callable[[str], Path | None],
+        origin_of: Callable[[str | Path], Origin],
         words: Words,
         send: Send,
         now: Callable[[], str] = utc_now,
         first_wait: float = 5.0,
     ) -> None:
-        self._data, self._environ, self._workspace_of = data, environ, workspace_of
+        self._data, self._environ, self._workspace_of, self._origin_of = data, environ, workspace_of, origin_of
         self._words, self._send, self._now, self._first_wait = words, send, now, first_wait
         self._folder = data / FOLDER
         self._lacks: set[str] = set()
@@ -172,7 +174,9 @@ class Sender:
         async with self._writing:
             with outbox.at_once():
                 for place, told in await reader.read(now):
-                    folder = self._workspace_of(told.request.session) if place == SESSIONS else Path(place).parent
+                    session, task = told.request.session, Path(place).parent if place != SESSIONS else None
+                    folder = task or self._workspace_of(session)
+                    told = replace(told, origin=self._origin_of(task or session))
                     for target in [*await of(""), *(await of(str(folder)) if folder is not None else ())]:
                         if target.trusted and told.moment in target.settings.on:
                             outbox.queue(told, target.id, target.name, target.workspace, now)

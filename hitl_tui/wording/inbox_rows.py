@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from hitl_tui.core.interrupts.recognition import title_of
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import SafeText, safe_text, unsafe_text
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
@@ -19,21 +19,33 @@ from hitl_tui.wording.subject_rows import value_text
 from hitl_tui.wording.times import duration_words, left_words, moment
 
 
-def asked_words(view: RequestView) -> str:
+def asked_words(view: RequestView) -> SafeText:
     """Return what a request asks in one safe line: of which step, what, and about what."""
+    return safe_text(_asked(view, ("message", "action", "agent")), multiline=False)
+
+
+def asked_text(view: RequestView) -> SafeText:
+    """Return what a request asks, safe, with the line breaks of whoever asks; of an agent's step its message alone."""
+    return safe_text(_asked(view, ("message",)))
+
+
+def _asked(view: RequestView, of_step: Sequence[str]) -> str:
+    """Return what a request asks, as it came; of an agent's step these texts."""
     from hitl_tui.supervisor.snapshot import Question
     from hitl_tui.wording.question_rows import asks_words
 
     request = view.request
     about = title_of(request)
-    if request.kind is Kind.PLAN:
+    if request.kind is Kind.INTERRUPT:
+        about = unsafe_text(about)  # what is asked from inside was made safe already
+    elif request.kind is Kind.PLAN:
         about = str(request.subject.get("query", ""))
     elif request.kind is Kind.PROPOSAL:
         about = str(request.about.get("text") or translate(request.about.get("reason", "")))
     elif request.kind is Kind.EXTERNAL:
-        said = (request.subject.get(key, "") for key in ("message", "action", "agent"))
+        said = (request.subject.get(key, "") for key in of_step)
         about = " · ".join(str(text) for text in said if text)
-    return safe_text(f"{asks_words(Question(view))} {about}", multiline=False)
+    return f"{asks_words(Question(view))} {about}"
 
 
 def option_lines(view: RequestView) -> list[str]:

@@ -3,26 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.requests import Kind, Outcome, Resolution, name_of
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import safe_again
 from hitl_tui.language import _, ngettext
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.notifications.moments import Moment, Text, Told
-from hitl_tui.wording.inbox_rows import asked_words, option_lines
+from hitl_tui.wording.inbox_rows import asked_text, option_lines
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.times import day_words
 
-_LONGEST, _LONGEST_VALUE, _LISTED = 400, 200, 10
+_LONGEST, _LONGEST_VALUE, _LONGEST_TITLE, _LISTED = 400, 200, 60, 10
+_OF_TEXT = "│"
+"""Begins further lines of somebody's text."""
 _JOIN = "\N{ZERO WIDTH SPACE}"
 _TAMED = str.maketrans({"<": "‹", ">": "›", "&": "＆", "`": "'", "*": "∗", "[": "(", "]": ")", "|": "¦", "~": "∼"})
 
 
 def tame(text: str, limit: int = _LONGEST) -> str:
-    """Return somebody's text in one line, so that no service makes a mention, a link or markup of it."""
-    line = clip(safe_text(text, multiline=False), limit).translate(_TAMED)
+    """Return somebody's text in one line, so that no service makes a mention, a link or markup of it.
+
+    It may have been made safe before.
+    """
+    line = clip(safe_again(text, multiline=False), limit).translate(_TAMED)
     return line.replace("@", f"@{_JOIN}").replace("://", f":{_JOIN}//").replace("www.", f"www{_JOIN}.")
+
+
+def _tame_lines(text: str) -> list[str]:
+    """Return somebody's text in its lines; those after the first can't be taken for lines of ours."""
+    first, *more = clip(text.strip(), _LONGEST).split("\n")
+    return [tame(first), *(f"{_OF_TEXT} {tame(line)}" for line in more)]
 
 
 def notification_text(told: Sequence[Told], arguments: bool = False) -> Text:
@@ -42,12 +54,23 @@ def notification_text(told: Sequence[Told], arguments: bool = False) -> Text:
 
 
 def _name(told: Told) -> str:
+    """Return what a request is called: a step of a session by its number, one of a task by the task's name, too."""
     request = told.request
-    name = f"{request.session}.{request.subject.get('step')}" if request.kind is Kind.EXTERNAL else name_of(request)
-    return tame(name, 120)
+    if request.kind is Kind.EXTERNAL:
+        return tame(f"{request.session}.{request.subject.get('step')}", 120)
+    if not request.todo_id:
+        return _(request.kind.value)
+    return _("step {number}").format(number=tame(step_name(name_of(request)), 120))
 
 
 def _title(told: Told) -> str:
+    """Return what is told in a line, and of which job: the session as it is called, or the task's folder."""
+    origin = told.origin
+    job = tame(origin.title or PurePath(origin.folder).name, _LONGEST_TITLE)
+    return " · ".join(filter(None, (_what(told), job)))
+
+
+def _what(told: Told) -> str:
     name, risk = _name(told), _(RISK_WORDS[told.request.risk_class.value])
     if told.moment is Moment.OPENED:
         return _("Approval wanted: {name} · {risk}").format(name=name, risk=risk)
@@ -65,9 +88,15 @@ def _title(told: Told) -> str:
 def _lines(told: Told, arguments: bool) -> list[str]:
     request = told.request
     view = RequestView(request, tuple(told.decisions), Resolution(told.outcome), {})
-    lines = [tame(line) for line in (asked_words(view), *option_lines(view)[:_LISTED])]
+    lines = [*_tame_lines(asked_text(view)), *(tame(line) for line in option_lines(view)[:_LISTED])]
+    if action := request.subject.get("action") if request.kind is Kind.EXTERNAL else "":
+        lines.append(_("action: {action}").format(action=tame(str(action))))
     if request.kind is not Kind.EXTERNAL:
-        lines.append(_("session: {session}").format(session=tame(request.session, 120)))
+        called = " · ".join(filter(None, (request.session, told.origin.title)))
+        lines.append(_("session: {session}").format(session=tame(called, _LONGEST_VALUE)))
+    if told.origin.folder:
+        folder, machine = tame(told.origin.folder, _LONGEST_VALUE), tame(told.origin.machine, 120)
+        lines.append(_("folder: {folder} on {machine}").format(folder=folder, machine=machine))
     if request.requester:
         lines.append(_("asked by: {name}").format(name=tame(request.requester, 120)))
     if arguments and isinstance(given := request.subject.get("arguments"), dict):

@@ -12,7 +12,7 @@ from hitl_tui.config.notify_settings import LacksVariable, address_problem, fill
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Outcome, Request, Verdict
-from hitl_tui.notifications.moments import Moment, Told, half_time
+from hitl_tui.notifications.moments import Moment, Origin, Told, half_time
 from hitl_tui.notifications.outbox import LONGEST, Outbox, delivery_problems
 from hitl_tui.notifications.wake import FOLDER, take_lock, wake
 from hitl_tui.wording.notification_text import notification_text, tame
@@ -85,6 +85,35 @@ def test_a_text_tells_what_is_asked_and_arguments_only_where_that_is_wanted() ->
     assert "secret-plan" not in text.body
     assert "path: /srv/secret-plan" in notification_text([told], arguments=True).body
     assert "@here" not in notification_text([told], arguments=True).body
+
+
+def test_the_lines_of_a_message_stay_and_are_told_from_ours() -> None:
+    asked = request()
+    asked = replace(asked, subject={**asked.subject, "message": "Drops 2 tables:\n- orders\nTo decide: x\x1b[1m"})
+    lines = notification_text([Told(Moment.OPENED, asked)]).body.splitlines()
+    assert lines[:4] == ["Approve deploy.1? Drops 2 tables:", "│ - orders", "│ To decide: x␛(1m", "action: rm"]
+
+
+def test_a_text_names_the_job_and_where_it_is() -> None:
+    step = Request("req-1", "s1", 0, Kind.TODO, "todo_003", "search_team", {}, digest({}), opened_at=at(0))
+    step = replace(step, options=OPTIONS[Kind.TODO], about={"title": "Search"}, risk="low")
+    origin = Origin("What is␛ @alpha?", "/srv/work", "web-1")
+    told = Told(Moment.OPENED, step, origin=origin)
+    assert Told.from_dict(told.to_dict()) == told
+    text = notification_text([told])
+    assert text.title == "Approval wanted: step 003 · low risk · What is␛ @\u200balpha?"
+    assert text.body.splitlines() == [
+        "Approve 003? Search",
+        "session: s1 · What is␛ @\u200balpha?",
+        "folder: /srv/work on web-1",
+        "To decide: hitl-tui inbox",
+    ]
+    older = {name: value for name, value in told.to_dict().items() if name != "origin"}
+    assert notification_text([Told.from_dict(older)]).title == "Approval wanted: step 003 · low risk"
+    inside = replace(step, kind=Kind.INTERRUPT, subject={"value": "Send?\x1b"}, about={"number": 2})
+    text = notification_text([Told(Moment.OPENED, inside)])
+    assert text.title == "Approval wanted: step 003.2 · low risk"
+    assert "Send?␛" in text.body
 
 
 def test_a_decision_is_told_with_who_and_why() -> None:

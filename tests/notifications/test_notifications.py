@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -46,8 +47,9 @@ def test_an_opening_and_a_decision_are_told_once_by_a_process_of_its_own(place: 
     place.open()
     until(lambda: len(hook.came) == 1)
     told = hook.came[0]
-    assert told["title"] == "Approval wanted: deploy.1 · high risk"
+    assert told["title"] == "Approval wanted: deploy.1 · high risk · work"
     assert "Delete it?" in told["message"]
+    assert f"folder: {place.workspace} on {socket.gethostname()}" in told["message"].splitlines()
     assert "asked by: bot" in told["message"]
     assert told["message"].endswith("To decide: hitl-tui inbox")
     place.masc("--reject", "--reason", "not today")
@@ -64,11 +66,16 @@ def test_mail_goes_by_starttls_with_a_login_from_the_environment(place: Place, t
     with smtp_server(tmp_path, "ops", PASSWORD) as (box, port):
         options = "from=hitl@example.org&to=team@example.org&mode=starttls&verify=no&user=ops"
         place.settings(f"mailto://ops:${{SMTP_PASSWORD}}@127.0.0.1:{port}?{options}")
-        place.open(SMTP_PASSWORD=PASSWORD)
+        place.open(message="Drops 2 tables:\n- orders\n- use\x1brs", SMTP_PASSWORD=PASSWORD)
         until(lambda: len(box.mails) == 1)
         assert box.logins[-1] == ("ops", PASSWORD)
         mail = box.mails[0]
-        assert mail["Subject"] == "Approval wanted: deploy.1 · high risk"
+        assert mail["Subject"] == "Approval wanted: deploy.1 · high risk · work"
+        (plain,) = (part for part in mail.walk() if part.get_content_type() == "text/plain")
+        body = plain.get_payload(decode=True)
+        assert isinstance(body, bytes)
+        assert body.decode().splitlines()[:3] == ["Approve deploy.1? Drops 2 tables:", "│ - orders", "│ - use␛rs"]
+        assert "action: rm -r build" in body.decode().splitlines()
         assert "team@example.org" in mail["To"]
         until(lambda: place.is_told)
     kept = [path for path in (*place.data.rglob("*"), *place.workspace.rglob("*")) if path.is_file()]
@@ -132,7 +139,7 @@ def test_half_time_and_expiry_are_told_though_nobody_looks(place: Place, hook: W
     opened, half, ended = hook.titles
     assert opened.startswith("Approval wanted: deploy.1")
     assert half.startswith("Still waiting: deploy.1 · expires ")
-    assert ended == "Expired: deploy.1"
+    assert ended == "Expired: deploy.1 · work"
     until(lambda: place.is_told)
     assert place.masc("--status").returncode == 5
     until(lambda: place.is_told)
@@ -219,10 +226,13 @@ def test_sessions_are_told_of_too(place: Place, hook: Webhook) -> None:
     (place.workspace / "notes.md").write_text("Alpha is a letter.", encoding="utf-8")
     place.hitl("run", "What is alpha?", "--session", "s1")
     until(lambda: len(hook.came) == 1)
-    assert hook.titles[0].startswith("Approval wanted: ")
-    assert "session: s1" in hook.came[0]["message"]
+    assert hook.titles[0] == "Approval wanted: step 001 · low risk · What is alpha?"
+    lines = hook.came[0]["message"].splitlines()
+    assert "session: s1 · What is alpha?" in lines
+    assert f"folder: {place.workspace} on {socket.gethostname()}" in lines
+    assert "todo_" not in hook.came[0]["message"]
     place.hitl("do", "s1", "/todo approve 1")
-    until(lambda: any(title.startswith("Approved: ") for title in hook.titles))
+    until(lambda: any(title.startswith("Approved: step 001 · by ") for title in hook.titles))
 
 
 def test_nothing_of_a_notification_can_mention_link_or_format(place: Place, hook: Webhook) -> None:
