@@ -228,7 +228,7 @@ def plain(argv: Sequence[str]) -> Arguments | None:
         return None
     given = dict(zip(names, values, strict=True))  # the last one counts
     for name, value in zip(names, values, strict=True):
-        if value.startswith("-") or value not in _CHOICES.get(name, (value,)):
+        if not value or value.startswith("-") or value not in _CHOICES.get(name, (value,)):
             return None
     return Arguments(
         CONSOLE,

@@ -894,6 +894,14 @@ class _Help(argparse.Action):
         raise HelpAskedError
 
 
+_MAY_BE_EMPTY = frozenset({"search", "reason", "title", "ns"})
+"""Options whose empty value is one, and means what is meant without them; any other is a variable that isn't set."""
+
+
+def _named(action: argparse.Action) -> str:
+    return "/".join(action.option_strings) or str(action.metavar or action.dest)
+
+
 class _Usage(argparse.RawDescriptionHelpFormatter):
     def add_usage(self, usage: str | None, actions: Any, groups: Any, prefix: str | None = None) -> None:
         super().add_usage(usage, actions, groups, _("usage: ") if prefix is None else prefix)
@@ -935,12 +943,16 @@ class Parser(argparse.ArgumentParser):
                 raise BadInput(known.filled(*(one_line(v, 300) for v in found.groups())), help=self._told_usage())
         raise BadInput(f"{one_line(message, 300)}.", help=self._told_usage())
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        if "" in arg_strings and action.default == "" and not (action.choices or action.dest in _MAY_BE_EMPTY):
+            raise BadInput(Message("{} needs a value, not an empty text.", _named(action)), help=self._told_usage())
+        return super()._get_values(action, arg_strings)
+
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
         try:
             return action.type(arg_string) if callable(action.type) else arg_string
         except argparse.ArgumentTypeError as error:
-            name = "/".join(action.option_strings) or action.metavar or action.dest
-            raise BadInput(Message("{}: {}.", name, error.args[0]), help=self._told_usage()) from error
+            raise BadInput(Message("{}: {}.", _named(action), error.args[0]), help=self._told_usage()) from error
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:

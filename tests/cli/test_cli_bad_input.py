@@ -76,7 +76,7 @@ def test_an_argument_that_is_no_text(shell: Shell) -> None:
         ("/", "Type a command after the slash."),
         ("/aprove", 'Unknown command "/aprove"'),
         ("/todo aprove", 'Unknown command "/todo aprove"'),
-        ("/todo skip", "/todo skip needs a step id"),
+        ("/todo skip", "/todo skip needs <step id>."),
         ("/todo approve 7", 'No step "7"'),
         ("/todo approve todo_00", '"todo_00" could be todo_001, todo_002'),
         ("/todo update 1 gone", 'Unknown status "gone"'),
@@ -169,6 +169,27 @@ def test_session_ids_that_cannot_be_used(shell: Shell) -> None:
     assert complaint(shell.run("do", "s7", "/todos")) == 'No session "s7"; known: mine.'
     assert complaint(shell.run("audit", "verify", "s7")).startswith('The record has no session or task "s7"')
     assert [s["session_id"] for s in shell.run("sessions", "--json").json["sessions"]] == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        (("run", QUESTION, "--session", ""), "--session"),
+        (("run", QUESTION, "--session="), "--session"),
+        (("--session", ""), "--session"),
+        (("run", QUESTION, "--trust", ""), "--trust"),
+        (("decide", "req-1", "approve", "--digest", ""), "--digest"),
+        (("policy", "check", "--team", ""), "--team"),
+        (("policy", "check", "--action", ""), "--action"),
+        (("audit", "verify", ""), "SESSION"),
+        (("review", "", "--from", "."), "REQUEST"),
+    ],
+)
+def test_a_variable_that_is_not_set_is_not_taken_for_an_option_left_out(
+    shell: Shell, line: tuple[str, ...], named: str
+) -> None:
+    assert complaint(shell.run(*line)) == f"{named} needs a value, not an empty text."
+    assert shell.run("sessions", "--search", "", "--json").json["sessions"] == []
 
 
 def test_data_folders_that_cannot_be_used(shell: Shell, tmp_path: Path) -> None:
