@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from hitl_tui.commands.spec import Argument, CommandSpec, registry
+from hitl_tui.commands.spec import Argument, CommandSpec, Takes, registry
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.messages import Message, joined, word
 from hitl_tui.core.names import clip
@@ -236,7 +236,10 @@ def _arguments(spec: CommandSpec, rest: str) -> dict[str, str | list[str]]:
 
 
 def _missing(spec: CommandSpec, argument: Argument) -> BadInput:
-    needed = Message("/{} needs a {} ({}).", spec.name, argument.takes, argument.name)
-    if argument.name in str(argument.takes):
-        needed = Message("/{} needs a {}.", spec.name, argument.takes)
+    """Return that an argument is missing: what it is, by its name in the usage where that says it or more."""
+    needed = Message("/{} needs {} ({}).", spec.name, argument.usage, argument.takes)
+    if argument.takes in (Takes.WHERE, Takes.TEXT):
+        needed = Message("/{} needs {}.", spec.name, argument.usage)
+    elif argument.name in str(argument.takes):
+        needed = Message("/{} needs <{}>.", spec.name, argument.takes)
     return BadInput(needed, help=Message("{}: {}", spec.usage, word(spec.summary)))
