@@ -35,8 +35,8 @@ def test_every_event_and_every_want_of_a_folder_has_words() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("/todo skip", "/todo skip에 필요한 것: 단계 id."),
-        ("/todo update 1", "/todo update에 필요한 것: 상태."),
+        ("/todo skip", "/todo skip에 필요한 것: <단계 id>."),
+        ("/todo update 1", "/todo update에 필요한 것: <상태>."),
         ("/todo cancel 1 2", '/todo cancel에는 "2" 값을 쓸 수 없습니다.'),
         ("/checkpoint list --limit", "/checkpoint list의 --limit 옵션에는 값이 필요합니다."),
         (

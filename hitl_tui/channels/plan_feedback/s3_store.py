@@ -61,7 +61,7 @@ T = TypeVar("T")
 DEFAULT_PREFIX = "deep-insight/feedback/"
 _ENDING = ".json"
 _REQUESTS, _DECIDED = "requests", "decided"
-_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,62}")
+_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{2,62}")
 _LONGEST_PREFIX = 500
 _PATIENCE = 30.0
 """Seconds for one call, whatever trickles in."""
@@ -529,9 +529,15 @@ def _event_bytes(event: Mapping[str, Json]) -> bytes:
 
 def _bucket_and_prefix(address: str) -> tuple[str, str]:
     bucket, _slash, prefix = address.removeprefix("s3://").partition("/")
-    prefix = prefix.strip("/")
-    if not _BUCKET.fullmatch(bucket) or len(prefix.encode()) > _LONGEST_PREFIX or "//" in prefix:
-        raise BadInput(Message("{} names no bucket: write s3://BUCKET[/PREFIX].", repr(one_line(address, 100))))
+    prefix, shown = prefix.strip("/"), repr(one_line(address, 100))
+    if not bucket:
+        raise BadInput(Message("{} names no bucket: write s3://BUCKET[/PREFIX].", shown))
+    if not _BUCKET.fullmatch(bucket):
+        rule = Message("S3 takes 3 to 63 letters, digits, dots, dashes and underscores, with a letter or digit first")
+        raise BadInput(Message("{} names no bucket: {}.", shown, rule))
+    if len(prefix.encode()) > _LONGEST_PREFIX or "//" in prefix:
+        rule = Message("it has at most {} bytes, and no two slashes side by side", _LONGEST_PREFIX)
+        raise BadInput(Message("{} has a prefix that can't be used: {}.", shown, rule))
     return bucket, f"{prefix}/" if prefix else DEFAULT_PREFIX
 
 
