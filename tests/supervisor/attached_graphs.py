@@ -329,3 +329,61 @@ halts_after = (
     .add_edge("prepare", "finish")
     .compile(interrupt_after=["prepare"])
 )
+
+
+def highest(one: int, other: int) -> int:
+    if Path(f"{os.environ['WORLD']}.broken").exists():
+        raise ValueError("not now")
+    return max(one, other)
+
+
+class Payment(TypedDict, total=False):
+    amount: int
+    most: Annotated[int, highest]
+    log: Annotated[list[str], operator.add]
+
+
+def gate(state: Payment) -> Command[Any]:
+    return Command(goto="pay", update={"log": ["checked"]})
+
+
+def prepare(state: Payment) -> Payment:
+    return {"log": ["prepared"]}
+
+
+def pay(state: Payment) -> Payment:
+    act(f"pay {state['amount']}")
+    return {"log": ["paid"]}
+
+
+gated = StateGraph(Payment).add_node(gate).add_node(pay).add_edge(START, "gate").compile(interrupt_before=["pay"])
+"""A node goes on by a `Command`: no edge leads to the one that stands at the breakpoint."""
+
+
+def other(state: Payment) -> Payment:
+    return {"log": ["other"]}
+
+
+def each(state: Payment) -> list[Send]:
+    return [Send("pay", {"amount": n}) for n in (1, 2)]
+
+
+sent = (
+    StateGraph(Payment)
+    .add_node(prepare)
+    .add_node(pay)
+    .add_edge(START, "prepare")
+    .add_conditional_edges("prepare", each, ["pay"])
+    .compile(interrupt_before=["pay"])
+)
+joined = (
+    StateGraph(Payment)
+    .add_node(prepare)
+    .add_node(other)
+    .add_node(pay)
+    .add_edge(START, "prepare")
+    .add_edge(START, "other")
+    .add_edge(["prepare", "other"], "pay")
+    .compile(interrupt_before=["pay"])
+)
+"""Two nodes are before the breakpoint: none of them is the one that wrote last."""

@@ -49,6 +49,7 @@ class GraphView:
         asking: the nodes that hold a question now, outermost first.
         entered: how often each was entered, by path.
         before, after: nodes it stops before and after.
+        edited: the state that a change of it would make; None where nobody asked, or that can't be known.
     """
 
     todo_id: str
@@ -63,6 +64,7 @@ class GraphView:
     entered: Mapping[str, int]
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    edited: Any = None
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -99,8 +101,9 @@ def view_of(
     state: StateSnapshot,
     entered: Mapping[str, int],
     stops: tuple[Sequence[str], Sequence[str]],
+    edited: StateSnapshot | None = None,
 ) -> GraphView:
-    """Return a graph and where it stands."""
+    """Return a graph and where it stands; `edited` is its state with a change."""
     nodes, edges = drawn(graph)
     place = (state.config or {}).get("configurable", {})
     return GraphView(
@@ -116,6 +119,7 @@ def view_of(
         entered=dict(entered),
         before=tuple(stops[0]),
         after=tuple(stops[1]),
+        edited=None if edited is None else plain(edited.values),
     )
 
 

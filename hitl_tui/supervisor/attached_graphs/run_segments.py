@@ -91,6 +91,12 @@ class SegmentHistory:
         return str(here[-1].outcome.get(AGAIN, "")) if here and here[-1].run_id == self.run_id else ""
 
     @property
+    def rested(self) -> bool:
+        """Whether the last stretch of any run here came to its end: a thread that goes on stands at a breakpoint."""
+        here = [e for e in self.stretches if self._is_here(e)]
+        return bool(here) and here[-1].status == "done"
+
+    @property
     def failure(self) -> Effect | None:
         """The stretch that this run failed in; None while it hasn't."""
         return next((e for e in self.own if e.status == "failed" and ERROR in e.outcome), None)
@@ -104,8 +110,11 @@ def _answers(stretch: Effect) -> Mapping[str, int]:
 class Told:
     """What the ledger and the state say that a run was told, and what of it it surely heard."""
 
-    def __init__(self, run_id: str, interrupts: Sequence[Mapping[str, Any]], stretches: Sequence[Effect]) -> None:
+    def __init__(
+        self, run_id: str, interrupts: Sequence[Mapping[str, Any]], stretches: Sequence[Effect], *, rested: bool = False
+    ) -> None:
         self.run_id = run_id
+        self.rested = rested
         self.interrupts = interrupts
         self.began = bool(stretches)
         started = [e for e in stretches if e.status == "started"]
@@ -115,8 +124,9 @@ class Told:
         self.delivered = [k for k, n in self._heard if any(i["id"] == k and i.get("asked") == n for i in interrupts)]
 
     @classmethod
-    def of(cls, spec: RunSpec, stretches: Sequence[Effect]) -> Told:
-        return cls(spec.run_id, interrupts_of(spec.todo.question), stretches)
+    def of(cls, spec: RunSpec, stretches: Sequence[Effect], *, rested: bool = False) -> Told:
+        """Return what a run was told; `rested` as in `SegmentHistory`."""
+        return cls(spec.run_id, interrupts_of(spec.todo.question), stretches, rested=rested)
 
     @property
     def unsure(self) -> set[str]:
@@ -161,7 +171,8 @@ def next_stretch(
         return RunSegment(given, f"start {spec.todo.attempt}")
     asked = asked_in(state, graph)
     at = stands_at(state)
-    if not begun and again:  # a failed run goes on: with the answers it has, nobody is asked again
+    rests = told.rested and bool(state.next) and not asked and not spec.step.get("checkpoint_id")
+    if not begun and again and not rests:  # a failed run goes on: with the answers it has, nobody is asked again
         return RunSegment(None, f"go on {spec.todo.attempt}")
     if asked:
         waiting = {a.interrupt.id for a in asked}
@@ -181,7 +192,8 @@ def next_stretch(
                 return RunSegment(None, "pass", {here: interrupt["asked"]}, stepping=action == "step")
         stops = stops_of(spec, graph)[0]
         nodes = [n for n in state.next if "*" in stops or n in stops]
-        if told.stopped or (begun and nodes and not spec.step):  # what ended before the graph did is at a breakpoint
+        # What ended before the graph did is at a breakpoint.
+        if told.stopped or rests or (begun and nodes and not spec.step):
             return Asks((breakpoint_question(state, "before", nodes or state.next),), tuple(told.delivered))
     return RunSegment(None, f"go on {spec.todo.attempt} {at}")
 

@@ -51,6 +51,7 @@ from hitl_tui.supervisor.attached_graphs.run_segments import (
 )
 from hitl_tui.supervisor.attached_graphs.run_settings import configuration, context_of, runtime_context
 from hitl_tui.supervisor.attached_graphs.savers import open_saver
+from hitl_tui.supervisor.attached_graphs.state_edit import edit_state, edited
 from hitl_tui.supervisor.attached_graphs.waiting_points import (
     asked_in,
     bounded,
@@ -190,7 +191,8 @@ class GraphRunner:
             config["configurable"]["checkpoint_id"] = at
         state = await graph.aget_state(config, subgraphs=True)
         entered = spec.todo.metadata.get("entered", {})
-        return view_of(spec.todo.id, team.name, graph, state, entered, stops_of(spec, graph))
+        after = await edited(graph, config, update) if update is not None else None
+        return view_of(spec.todo.id, team.name, graph, state, entered, stops_of(spec, graph), after)
 
     def place(self, spec: RunSpec, team: GraphSpec) -> RunnableConfig:
         """Return the configuration of a run: its thread, what was approved, and what the LangGraph server adds."""
@@ -225,7 +227,7 @@ class GraphRunner:
             raise self._failed_before(spec, team, past.failure)
         loaded, config = await self._loaded(team), self.place(spec, team)
         graph = loaded.graph
-        told = Told.of(spec, past.own)
+        told = Told.of(spec, past.own, rested=past.rested)
         approved = spec.todo.programs or loaded.programs  # of old sessions nothing is known
         changed = await asyncio.to_thread(team.changed, approved, loaded.programs)
         by_policy = (spec.todo.approval or {}).get("channel") == "policy"  # which lets it pass whatever files hold
@@ -302,17 +304,8 @@ class GraphRunner:
         if values is None:
             await graph.aupdate_state(place, None, as_node="__copy__")
             return
-        before = await graph.aget_state(place)
-        try:
-            await graph.aupdate_state(place, values, as_node=None)
-        except Exception as error:
-            raise TeamFailure(
-                Message("The state can't be changed like this: {}.", one_line(str(error), 300))
-            ) from error
-        after = await graph.aget_state(config)
-        if before.next and not after.next:
-            await graph.aupdate_state(place, None, as_node="__copy__")
-            raise TeamFailure(Message("With this change nothing would be left to run; the state stays as it was."))
+        await edited(graph, place, values)  # what can't be is said before anything is written
+        await edit_state(graph, place, values)
 
     @staticmethod
     def _saver(graph: AnyPregel) -> Any:
