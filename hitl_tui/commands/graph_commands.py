@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from hitl_tui.commands import answer_commands
 from hitl_tui.commands.command_context import CommandContext
@@ -14,7 +14,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.json_text import strict_json
-from hitl_tui.core.json_types import EventData
+from hitl_tui.core.json_types import EventData, Json, JsonObject, StateChange
 from hitl_tui.core.messages import Message, counted_message, joined
 from hitl_tui.core.names import step_name
 from hitl_tui.core.requests import Kind
@@ -24,7 +24,7 @@ from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.session_view import run_thread
 from hitl_tui.supervisor.snapshot import Question
-from hitl_tui.threads.state_diff import ABSENT, values_that_differ
+from hitl_tui.threads.state_diff import ABSENT, ValueChange, differences, same, values_that_differ
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
@@ -170,13 +170,42 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
             )
         )
     view = await context.session.graph(todo.id, update)
-    data: EventData = {**_place(todo, view), "values": update}
-    changed = ", ".join(str(key) for key in update)
+    changes = list(_state_changes(view, update))
+    data: EventData = {**_place(todo, view), "values": update, "changes": changes}
+    changed = ", ".join(f"{c['name']}: {_short(c.get('before', ABSENT))} → {_after(c)}" for c in changes)
     message = Message(
-        "{} will continue with the changed state ({}); you are asked first.", step_name(todo.id), one_line(changed, 100)
+        "{} will continue with the changed state ({}); you are asked first.", step_name(todo.id), one_line(changed, 300)
     )
     closing = context.ends(Cause.REWOUND, todo.id, amounts_to=None)
     return await context.change(EventKind.REWIND, data, "updated", message, data, closing=closing)
+
+
+def _state_changes(view: GraphView, update: JsonObject) -> Iterator[StateChange]:
+    """Yield what a change makes of a state: where its fields have reducers, what those make of it."""
+    before = view.values if isinstance(view.values, Mapping) else {}
+    after = view.edited if isinstance(view.edited, Mapping) else {**before, **update}
+    for name, given in update.items():
+        becomes = after.get(name)
+        reduced: StateChange = {} if same(becomes, given) else {"reduced": True}
+        there = {name: before[name]} if name in before else {}
+        found = differences(there, {name: becomes})
+        for change in found:
+            yield {**_sides(change), **reduced}
+        if not found:
+            yield {"name": name, "before": becomes, "after": becomes, **reduced}
+
+
+def _sides(change: ValueChange) -> StateChange:
+    found: StateChange = {"name": change.name}
+    if change.before is not ABSENT:
+        found["before"] = cast("Json", change.before)
+    if change.after is not ABSENT:
+        found["after"] = cast("Json", change.after)
+    return found
+
+
+def _after(change: StateChange) -> str:
+    return _short(change.get("after", ABSENT))
 
 
 async def state_diff(context: CommandContext, values: CommandValues) -> CommandResult:

@@ -22,6 +22,7 @@ from hitl_tui.core.json_types import (
     Json,
     JsonObject,
     ResultReference,
+    StateChange,
     TodoMetadata,
     TodoQuestion,
 )
@@ -499,6 +500,11 @@ def _json_object(value: JsonObject) -> JsonObject:
     return found
 
 
+def _state_change(change: StateChange) -> StateChange:
+    canonical(found := StateChange(**{**change, "name": str(change["name"])}))
+    return found
+
+
 def _programs(value: Json) -> Mapping[str, str]:
     if not isinstance(value, Mapping):
         raise TypeError(Message("programs are named with their digests"))
@@ -516,7 +522,8 @@ def cancel(draft: Draft, event: Event) -> None:
 def rewind(draft: Draft, event: Event) -> None:
     """Its team goes on from an earlier step of its own, once approved: `todo_id`, `thread`, `checkpoint_id`.
 
-    Optionally `values`: what is changed in the state there first; `next`: the nodes that stand there.
+    Optionally `values`: what is changed in the state there first; `changes`: what that makes of it; `next`: the nodes
+    that stand there.
     """
     todo = target(draft, event)
     if not todo.attempt:
@@ -532,6 +539,9 @@ def rewind(draft: Draft, event: Event) -> None:
     step: EarlierStep = {"thread": str(event.data["thread"]), "checkpoint_id": str(event.data["checkpoint_id"])}
     if "values" in event.data:
         step["values"] = _json_object(event.data["values"])
+        step["by"] = by_whom(event)
+    if "changes" in event.data:
+        step["changes"] = [_state_change(change) for change in event.data["changes"]]
     if event.data.get("next"):
         step["next"] = [str(node) for node in event.data["next"]]
     draft.put(replace(todo, metadata={**todo.metadata, "rewind": step}))

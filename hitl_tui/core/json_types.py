@@ -103,13 +103,31 @@ class TodoQuestion(TypedDict, total=False):
     interrupts: Sequence[Interrupt]
 
 
+class StateChange(TypedDict, total=False):
+    """What a change of a graph's state makes of a value in it.
+
+    `name` says where it is, `before` and `after` what it was and becomes; one that isn't there has no key. `reduced`:
+    the field's reducer made it of what was given.
+    """
+
+    name: str
+    before: Json
+    after: Json
+    reduced: bool
+
+
 class EarlierStep(TypedDict, total=False):
-    """The step of its team's thread that a TODO goes on from; `values` is changed there first, `next` stands there."""
+    """The step of its team's thread that a TODO goes on from; `values` is changed there first, `next` stands there.
+
+    `changes`: what that makes of the state; `by`: who changed it.
+    """
 
     thread: str
     checkpoint_id: str
     values: JsonObject
     next: Sequence[str]
+    changes: Sequence[StateChange]
+    by: str
 
 
 class EffectResolution(TypedDict, total=False):
@@ -320,6 +338,7 @@ class EventData(TypedDict, total=False):
     description: str
     checkpoint_id: str
     values: JsonObject
+    changes: Sequence[StateChange]
     next: Sequence[str]
     before: Sequence[str]
     after: Sequence[str]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from hitl_tui.core.board import Board, Draft, Rules, subject_of
 from hitl_tui.core.events import EventKind
@@ -187,7 +188,7 @@ def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedD
     if entry.kind == "restore_intended":
         inputs.clear()  # steps are again what they were; each is asked about anew
     event = entry.data.get("event") if entry.kind == "event" else None
-    if not isinstance(event, Mapping) or event.get("kind") not in (EventKind.EDIT, EventKind.UPDATE):
+    if not isinstance(event, Mapping) or event.get("kind") not in (EventKind.EDIT, EventKind.UPDATE, EventKind.REWIND):
         return None
     data, by, at = event["data"], str(event["by"]), str(event["at"])
     channel = str(data.get("channel") or "")
@@ -195,6 +196,9 @@ def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedD
     if event["kind"] == EventKind.UPDATE:
         reopens, undone = data.get("status") == Status.PENDING, str(data.get("was") or "")
         return LoggedDecision(REOPENED, todo_id, REOPENED, by, channel, at, undone=undone) if reopens else None
+    if event["kind"] == EventKind.REWIND:
+        edits = _state_edits(data)
+        return LoggedDecision(EDITED, todo_id, EDITED, by, channel, at, _listed(edits), edits=edits) if edits else None
     now = input_values(data.get("arguments"), data.get("description", ""))
     before = inputs.get(todo_id, {})
     inputs[todo_id] = now
@@ -202,9 +206,25 @@ def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedD
         inputs[str(also["todo_id"])] = input_values(also.get("arguments"), also.get("description", ""))
     if now == before:
         return LoggedDecision(REOPENED, todo_id, REOPENED, by, channel, at, undone=str(data.get("was") or ""))
-    edits = input_changes(before, now)
-    changed = ", ".join(f"{name}: {was} → {becomes}" if was else f"{name}: {becomes}" for name, was, becomes in edits)
-    return LoggedDecision(EDITED, todo_id, EDITED, by, channel, at, changed, edits=tuple(edits))
+    edits = tuple(input_changes(before, now))
+    return LoggedDecision(EDITED, todo_id, EDITED, by, channel, at, _listed(edits), edits=edits)
+
+
+def _listed(edits: Iterable[tuple[str, str, str]]) -> str:
+    return ", ".join(f"{name}: {was} → {becomes}" if was else f"{name}: {becomes}" for name, was, becomes in edits)
+
+
+def _state_edits(data: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+    """Return what a change made of the state of a graph: name, value before, value now."""
+
+    def text(change: Mapping[str, Json], side: str) -> str:
+        if side not in change:
+            return ""
+        value = change[side]
+        return clip(value if isinstance(value, str) else canonical(value).decode(), _LONGEST)
+
+    changes = data.get("changes") or [{"name": n, "after": v} for n, v in (data.get("values") or {}).items()]
+    return tuple((str(c["name"]), text(c, "before"), text(c, "after")) for c in changes)
 
 
 def input_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[tuple[str, str, str]]:

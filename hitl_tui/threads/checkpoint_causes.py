@@ -20,7 +20,7 @@ from hitl_tui.threads.thread_reader import ThreadReader, is_decision
 _ENGINE = frozenset({"restored", "bound", "configured"})
 """Kinds of events that tell an operator nothing: what they led to does."""
 _ASKS = frozenset({"interrupted"})
-_TOLD = ("kind", "todo_id", "verdict", "action", "asked", "outcome", "value", "reason", "was", "edits")
+_TOLD = ("kind", "todo_id", "verdict", "action", "asked", "outcome", "value", "reason", "was", "edits", "changes")
 _ORDERED = ("status", "priority", "mode", "where", "anchor")
 _KNOWN_AT = attrgetter("seq")
 

@@ -37,7 +37,7 @@ from hitl_tui.wording.status_words import (
     status_words,
     who_words,
 )
-from hitl_tui.wording.subject_rows import argument_label, effect_line, input_rows
+from hitl_tui.wording.subject_rows import argument_label, change_line, effect_line, input_rows
 from hitl_tui.wording.times import clock_words, day_words, local_times, mode_words, moment, second_words
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ _EVENT_WORDS = {
     "bound": mark("read the files of {todo} again"),
     "cancel": mark("cancelled {todo}"),
     "rewind": mark("{todo} goes back to an earlier step"),
+    "state": mark("changed the state of {todo}"),
     "finished": mark("done {todo}"),
     "failed": mark("failed {todo}"),
     "interrupted": mark("asked {todo}"),
@@ -224,6 +225,8 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         return given_deed(data)
     if kind == "move":
         kind = str(data.get("where", ""))
+    if kind == "rewind" and data.get("changes"):
+        kind = "state"
     if kind not in _EVENT_WORDS:
         return f"{kind} {todo}".strip()
     text = _EVENT_WORDS["edit_several" if data.get("also") else kind]
@@ -238,11 +241,13 @@ def deed(kind: str, data: Mapping[str, Any]) -> str:
         anchor=number_of(str(data.get("anchor", ""))),
     )
     edits = ", ".join(_edit_words(*edit) for edit in data.get("edits") or () if len(edit) == _EDIT)
+    edits = edits or ", ".join(one_line(change_line(c), _LONGEST_CHANGE) for c in data.get("changes") or ())
     return f"{said}: {edits}" if edits else said.strip()
 
 
-_EDIT, _LONGEST_VALUE = 3, 30
-"""Parts of what was edited: name, value before, value now; and cells of a value in a line."""
+_EDIT, _LONGEST_VALUE, _LONGEST_CHANGE = 3, 30, 80
+"""Parts of what was edited: name, value before, value now; cells of a value in a line, and of a changed one of a state.
+"""
 
 
 def _edit_words(name: str, before: str, now: str) -> str:

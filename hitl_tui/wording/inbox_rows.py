@@ -15,7 +15,7 @@ from hitl_tui.ledger.records import RequestView
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.wording.rows import Row, in_line, labelled
 from hitl_tui.wording.status_words import RISK_WORDS
-from hitl_tui.wording.subject_rows import value_text
+from hitl_tui.wording.subject_rows import state_changes, value_text
 from hitl_tui.wording.times import duration_words, left_words, moment
 
 
@@ -45,6 +45,8 @@ def _asked(view: RequestView, of_step: Sequence[str]) -> str:
     elif request.kind is Kind.EXTERNAL:
         said = (request.subject.get(key, "") for key in of_step)
         about = " · ".join(str(text) for text in said if text)
+    elif changed := state_changes(request.subject):
+        about = f"{about} · {', '.join(changed)}"
     return f"{asks_words(Question(view))} {about}"
 
 

@@ -30,6 +30,7 @@ from hitl_tui.wording.subject_rows import (
     plan_change_rows,
     risk_of_run,
     runs,
+    state_rows,
     step_rows,
     value_text,
 )
@@ -294,6 +295,7 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
         yield labelled(_("failed"), safe_text(translate(about.get("error", ""))), "bold $text-error")
         if int(about.get("attempts", 0) or 0) > 1:
             yield labelled(_("attempts"), str(about["attempts"]))
+    yield from state_rows(subject)
     yield from draft
     drawn = "\n".join(row.text.plain for row in draft)  # a file's path and heading stand in its draft
     for row in runs(subject.get("arguments") or {}, str(subject.get("task", "")), about.get("settings")):

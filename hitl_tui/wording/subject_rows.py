@@ -14,7 +14,7 @@ from typing import Any
 from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.json_text import is_json, texts_in
 from hitl_tui.core.json_types import Json, JsonObject, StepNamed
-from hitl_tui.core.names import step_name
+from hitl_tui.core.names import plain_name, step_name
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority
 from hitl_tui.language import mark, translate
@@ -274,6 +274,39 @@ def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
 
 def _codes(codes: Json) -> str:
     return ", ".join(map(str, codes)) if isinstance(codes, list | tuple) else in_line(str(codes))
+
+
+def state_rows(subject: Mapping[str, Any]) -> Iterable[Row]:
+    """Return what a person changed in the state that a step goes on with, whole, and who that was."""
+    if not (said := state_changes(subject)):
+        return
+    yield labelled(_("changes"), "\n".join(said), "bold", exact=True)
+    if by := (subject.get("from_step") or {}).get("by"):
+        yield labelled(_("changed by"), in_line(plain_name(str(by))))
+
+
+def state_changes(subject: Mapping[str, Any]) -> list[str]:
+    """Return what becomes of the state that a step goes on with, a safe line for each value: `amount: 5 → 82000`."""
+    step = subject.get("from_step") or {}
+    values = step.get("values") or {}
+    changes = step.get("changes") or [{"name": name, "after": value} for name, value in values.items()]
+    return [change_line(change, was="changes" in step) for change in changes]
+
+
+def change_line(change: Mapping[str, Any], *, was: bool = True) -> str:
+    """Return what becomes of a value of a state, in a safe line; `was`: what it was before is known."""
+    name, nothing = label_line(str(change["name"])), _("nothing")
+    before, after = (_whole(change[side]) if side in change else nothing for side in ("before", "after"))
+    line = f"{name}: {before} → {after}" if was else f"{name}: {after}"
+    if change.get("reduced"):
+        kept = "before" in change and change["before"] == change.get("after")
+        how = _("the field's reducer keeps it") if kept else _("the field's reducer makes this of what was given")
+        return f"{line} ({how})"
+    return line
+
+
+def _whole(value: Json) -> str:
+    return safe_text(json.dumps(value, ensure_ascii=False), multiline=False)
 
 
 def inputs(subject: Mapping[str, Any]) -> Iterable[Row]:

@@ -11,6 +11,9 @@ from attached_support import Attached, attached, world
 
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.requests import Kind
+from hitl_tui.wording.decision_rows import decision_cells
+from hitl_tui.wording.inbox_rows import asked_words
+from hitl_tui.wording.question_rows import whole
 
 
 @pytest.fixture(autouse=True)
@@ -193,6 +196,59 @@ async def test_an_edited_state_is_asked_anew_and_an_old_answer_does_not_count(tm
         assert late is not None and late.request.superseded
         await op.ok(f"/answer {op.questions[0].name} approve")
     assert world(tmp_path) == {"write": 1, "send eve": 1, "file": 1}
+
+
+@pytest.mark.parametrize("graph", ["gated", "joined"])
+async def test_an_edited_state_keeps_what_comes_next(tmp_path: Path, graph: str) -> None:
+    async with attached(tmp_path, graph, '{"amount": 82000}') as op:
+        await op.ok("/todo approve")
+        assert op.asked[0]["next"] == ["pay"]
+        await op.ok('/state edit 1 {"amount": 5}')
+        await op.ok("/todo approve")
+        assert (await result(op))["amount"] == 5
+    assert world(tmp_path) == {"pay 5": 1}
+
+
+async def test_an_edited_state_keeps_calls_by_send(tmp_path: Path) -> None:
+    async with attached(tmp_path, "sent", '{"amount": 7}') as op:
+        await op.ok("/todo approve")
+        await op.ok('/state edit 1 {"amount": 5}')
+        await op.ok("/todo approve")
+        assert (await result(op))["log"] == ["prepared", "paid", "paid"]
+    assert world(tmp_path) == {"pay 1": 1, "pay 2": 1}
+
+
+async def test_a_question_about_an_edited_state_says_what_becomes_of_it_and_who_did_it(tmp_path: Path) -> None:
+    async with attached(tmp_path, "gated", '{"amount": 5, "most": 7, "log": ["begun"]}') as op:
+        await op.ok("/todo approve")
+        await op.ok('/state edit 1 {"amount": 82000, "most": 3, "log": ["more"]}')
+        (question,) = op.questions
+        shown = "\n".join(f"{row.label} {row.text.plain}" for row in whole(question))
+        assert "changes amount: 5 → 82000\n" in shown
+        assert "most: 7 → 7 (the field's reducer keeps it)\n" in shown
+        assert 'log.2: nothing → "more" (the field\'s reducer makes this of what was given)\n' in shown
+        assert "changed by ann" in shown
+        assert "amount: 5 → 82000" in asked_words(question.view)
+        decided = (await op.ok("/decisions")).data["decisions"]
+        assert any("edited 001: amount 5 → 82000" in " ".join(decision_cells(one)) for one in decided)
+        happened = str((await op.ok("/checkpoint list")).data)
+        assert "82000" in happened
+
+
+async def test_a_breakpoint_is_asked_again_after_an_attempt_that_ran_nothing(tmp_path: Path) -> None:
+    async with attached(tmp_path, "gated", '{"amount": 5, "most": 7}') as op:
+        await op.ok("/todo approve")
+        await op.ok('/state edit 1 {"most": 9}')
+        (tmp_path / "world.txt.broken").touch()
+        await op.ok("/todo approve")
+        assert op.questions[0].kind is Kind.FAILURE
+        assert op.now.todos[0].error == "The state can't be changed like this: not now."
+        refused = await op.say('/state edit 1 {"most": 9}')
+        assert refused.failed and refused.message == "The state can't be changed like this: not now."
+        (tmp_path / "world.txt.broken").unlink()
+        await op.ok("/todo retry 1")
+        assert not world(tmp_path)
+        assert op.asked[0]["next"] == ["pay"]
 
 
 async def test_a_failure_goes_on_from_its_last_checkpoint_when_it_is_tried_again(tmp_path: Path) -> None:
