@@ -10,7 +10,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -202,10 +203,11 @@ async def _verify(ledger: TableLedger, folder: DataFolder, job: Job) -> int:
     tasks = await _verify_tasks(job, stream)
     if stream is None or await _is_known(ledger, stream, folder):
         found = await verify(ledger, stream)
-        lost = await lost_records(folder, ledger, stream or "")
-        signed, unsigned = await ledger.signed(signer.known(), stream)
         kept = anchor_file(folder.root, folder.ledger)
-        broken, checked = await _kept_anchors(ledger, kept, stream) if kept is not None else ([], 0)
+        async with _readable(ledger, found) as record:
+            lost = await lost_records(folder, record, stream or "")
+            signed, unsigned = await record.signed(signer.known(), stream)
+            broken, checked = await _kept_anchors(record, kept, stream) if kept is not None else ([], 0)
         found = replace(found, problems=(*lost, *unsigned, *broken, *found.problems))
         elsewhere = {problem.stream for problem in unsigned if problem.key}
         notes = _notes([one for one in signed if one.last or one.stream not in elsewhere], signer, kept, checked)
@@ -235,6 +237,18 @@ async def _verify(ledger: TableLedger, folder: DataFolder, job: Job) -> int:
         said = (shown(f"{w}: {translate(p.what)}") for w, p in zip(where, found.problems, strict=True))
         job.out.lines([*said, *(shown(translate(note)) for note in notes), translate(message)])
     return INTACT if found.ok else CHANGED
+
+
+@asynccontextmanager
+async def _readable(ledger: TableLedger, found: Verification) -> AsyncIterator[TableLedger]:
+    """Give a record in which what was edited hides nothing else: a copy of one that isn't as it was written."""
+    if found.ok:
+        yield ledger
+        return
+    from hitl_tui.ledger.sound_copy import sound_copy
+
+    async with sound_copy(ledger) as copy:
+        yield copy
 
 
 async def _verify_tasks(job: Job, stream: str | None) -> Verification:
@@ -273,7 +287,10 @@ async def _kept_anchors(ledger: Streams, kept: AnchorFile, stream: str | None) -
     """Compare the record with the anchors that wrote themselves; return what differs, and how many there are."""
     problems, anchors = [], {(a.stream, a.n): a for a in kept.anchors() if stream in (None, a.stream)}
     for anchor in anchors.values():
-        page = await ledger.entries(anchor.stream, anchor.n - 1, 1)
+        try:
+            page = await ledger.entries(anchor.stream, anchor.n - 1, 1)
+        except StorageError:  # what can't be read is named elsewhere
+            continue
         if not page or page[0].n != anchor.n:
             problems.append(Problem(anchor.stream, anchor.n, Message("Entry {} is anchored but missing.", anchor.n)))
         elif page[0].hash != anchor.hash:

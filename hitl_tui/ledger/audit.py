@@ -145,8 +145,14 @@ async def verify(ledger: Streams, stream: str | None = None) -> Verification:
     Raises:
         StorageError: the ledger as a whole can't be read.
     """
-    heads = await ledger.streams() if stream is None else [await ledger.head(stream)]
     findings = _Findings()
+    try:
+        heads = await ledger.streams() if stream is None else [await ledger.head(stream)]
+    except StorageError as error:
+        if stream is None:
+            raise
+        heads = []
+        findings.add(Problem(stream, 0, error.message))
     entries = 0
     for end in heads:
         entries += await _verify_stream(ledger, end, findings)

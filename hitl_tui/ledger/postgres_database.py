@@ -22,7 +22,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.ledger.postgres_connection import PATIENCE, connect, driver, explained, is_lost
 from hitl_tui.ledger.postgres_schema import FORM, check_version, migrate, version_of
 from hitl_tui.ledger.sealing import Sealing
-from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work
+from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work, carried_out
 from hitl_tui.ledger.view_schema import VERSION
 from hitl_tui.ledger.work_thread import WorkThread
 
@@ -224,13 +224,13 @@ class PostgresTables:
         connection = self._live()
         db = PostgresTransaction(connection)
         if not begin:
-            return work(db)
+            return carried_out(work, db)
         # In line before anything is read: what is read then is what the one before left.
         in_line = queued and self._stand_in_line(connection)
         number = ""
         try:
             connection.execute(begin)
-            result = work(db)
+            result = carried_out(work, db)
             row = connection.execute("SELECT CAST(pg_current_xact_id_if_assigned() AS TEXT)").fetchone()
             number = (row and row[0]) or ""
             connection.execute("COMMIT")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.events import after_seconds
@@ -376,6 +377,8 @@ def _stored_request(row: Row, decided: Sequence[Row]) -> StoredRequest:
     request_id, session, deadline, first_shown, settled_at, verdict, outcome, superseded = row[:8]
     n, raw, evidence_n, evidence = row[8:]
     try:
+        for at in (deadline, first_shown, settled_at):
+            _check_time(at)
         request = Request.from_dict(data_of(raw, session, n)["request"])
         request = replace(
             request,
@@ -391,6 +394,16 @@ def _stored_request(row: Row, decided: Sequence[Row]) -> StoredRequest:
         raise StorageError(
             Message('Request {} can\'t be read; look at the ledger with "audit verify".', request_id)
         ) from error
+
+
+def _check_time(at: str) -> None:
+    """Check that a column has a time, ISO 8601, or nothing.
+
+    Raises:
+        TypeError, ValueError: it has something else, which no ledger writes.
+    """
+    if at != "":
+        datetime.fromisoformat(at)
 
 
 def _pages(ids: Sequence[str]) -> Iterator[Sequence[str]]:

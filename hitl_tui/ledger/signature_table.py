@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head, Problem
 from hitl_tui.ledger.signatures import KnownSignatures, Place, Signer, accept_command, shown_key, verifies
-from hitl_tui.ledger.sql_transaction import TableForm, Transaction
+from hitl_tui.ledger.sql_transaction import Row, TableForm, Transaction
 from hitl_tui.ledger.stream_tables import entries, head, write_entry
 
 KEYS = "audit/keys"
@@ -66,6 +66,16 @@ def written_since(db: Transaction, row: int) -> list[tuple[Head, int, bool]]:
     return list(found.values())
 
 
+def make_table(db: Transaction, form: TableForm) -> None:
+    """Make the table where it is missing."""
+    db.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE} {form.columns(_COLUMNS)}{form.keyed}")
+
+
+def all_signatures(db: Transaction, form: TableForm) -> Iterable[Row]:
+    """Return the rows of the table, which may be missing."""
+    return db.execute(f"SELECT * FROM {_TABLE}") if db.execute(form.exists, (_TABLE,)).fetchone() else ()  # noqa: S608 - constant
+
+
 def prepare(db: Transaction, form: TableForm, signer: Signer, now: str, accepted: Collection[str] = ()) -> str:
     """Make the table where it is missing, and put on record which key signs from now on; inside a transaction.
 
@@ -78,7 +88,7 @@ def prepare(db: Transaction, form: TableForm, signer: Signer, now: str, accepted
     Returns:
         The key that signed before; empty for none.
     """
-    db.execute(f"CREATE TABLE IF NOT EXISTS {_TABLE} {form.columns(_COLUMNS)}{form.keyed}")
+    make_table(db, form)
     end = head(db, KEYS)
     before = str(entries(db, KEYS, end.n - 1, 1)[0].data.get("key", "")) if end.n else ""
     if before != signer.public:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from hitl_tui.core.errors import StorageError
+from hitl_tui.core.messages import Message
 from hitl_tui.ledger.signatures import Place
 
 T = TypeVar("T")
@@ -37,6 +39,26 @@ class Transaction(Protocol):
 
 
 Work = Callable[[Transaction], T]
+
+
+def carried_out(work: Work[T], db: Transaction) -> T:
+    """Carry a transaction's work out.
+
+    The entry that a view names, and what it holds, are taken for granted by whoever reads them: only somebody who
+    edited the file makes them something else.
+
+    Raises:
+        StorageError: they are something else.
+    """
+    try:
+        return work(db)
+    except (UnicodeEncodeError, OverflowError):  # what was given has no form here
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        what = type(error).__name__
+        raise StorageError(
+            Message('The tables of the ledger contradict its entries ({}); look at it with "audit verify".', what)
+        ) from error
 
 
 @dataclass(frozen=True, slots=True)

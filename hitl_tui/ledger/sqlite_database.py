@@ -15,7 +15,7 @@ from typing import TypeVar
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sealing import Sealing
-from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work
+from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work, carried_out
 from hitl_tui.ledger.sqlite_readonly import ReadOnlyCopy, in_memory, read_connection
 from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, FORM, OLDEST, create_all
 from hitl_tui.ledger.view_schema import VERSION
@@ -174,6 +174,9 @@ def transact(db: sqlite3.Connection, path: Path, begin: str, work: Work[T]) -> T
         try:
             return _once(db, begin, work)
         except sqlite3.Error as error:
+            if _is_no_text(error) and db.text_factory is str:
+                db.text_factory = text_of  # a file that was edited is read to its end
+                continue
             if not _is_busy(error) or time.monotonic() >= give_up:
                 raise explain(path, error) from error
             attempt += 1
@@ -186,7 +189,7 @@ def _once(db: sqlite3.Connection, begin: str, work: Work[T]) -> T:
     if begin:
         db.execute(begin)
     try:
-        result = work(db)
+        result = carried_out(work, db)
         if begin:
             db.execute("COMMIT")
     except BaseException:
@@ -344,6 +347,15 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def text_of(raw: bytes) -> str:
+    """Return a text of the file; what isn't UTF-8 in it, which no ledger writes, is replaced."""
+    return raw.decode(errors="replace")
+
+
+def _is_no_text(error: sqlite3.Error) -> bool:
+    return isinstance(error, sqlite3.OperationalError) and str(error).startswith("Could not decode")
 
 
 def _code(error: Exception) -> int:

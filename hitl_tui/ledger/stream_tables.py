@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hitl_tui.core.errors import BadInput, Refused
+from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.protocols import OWN_EVENTS, OWN_KINDS, Conflict
 from hitl_tui.ledger.records import GENESIS, Branch, Entry, Head, Posted, SessionCopy, seal, stored_hash
@@ -23,14 +23,29 @@ class WrittenEntry:
 
 
 def head(db: Transaction, stream: str) -> Head:
-    """Return a stream's length and last hash."""
+    """Return a stream's length and last hash.
+
+    Raises:
+        StorageError: the row of the stream isn't one that a ledger writes.
+    """
     row = db.execute("SELECT n, hash FROM streams WHERE stream = ?", (stream,)).fetchone()
-    return Head(stream, row[0], row[1]) if row else Head(stream, 0, GENESIS)
+    found = Head(stream, *row) if row else Head(stream, 0, GENESIS)
+    if not _is_head(found):
+        raise StorageError(
+            Message('The length of "{}" can\'t be read; look at the ledger with "audit verify".', stream)
+        )
+    return found
 
 
 def heads(db: Transaction) -> list[Head]:
-    """Return all heads by name."""
-    return [Head(*row) for row in db.execute("SELECT stream, n, hash FROM streams ORDER BY stream")]
+    """Return all heads by name; what isn't one is left to `Streams.view_problems`."""
+    rows = db.execute("SELECT stream, n, hash FROM streams ORDER BY stream")
+    return [found for row in rows if _is_head(found := Head(*row))]
+
+
+def _is_head(found: Head) -> bool:
+    """Return whether a row has the types of a head: in a file that was edited it may have any."""
+    return isinstance(found.stream, str) and isinstance(found.n, int) and isinstance(found.hash, str)
 
 
 def entries(db: Transaction, stream: str, after: int, limit: int) -> list[Entry]:

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from typing import TypeVar
 
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.requests import Decision, Request
@@ -34,7 +35,9 @@ from hitl_tui.ledger.records import (
 )
 from hitl_tui.ledger.signature_table import SignedStream, signed_streams, signing_keys
 from hitl_tui.ledger.signatures import KnownSignatures, Place
-from hitl_tui.ledger.sql_transaction import TableDatabase, Transaction
+from hitl_tui.ledger.sql_transaction import TableDatabase, TableForm, Transaction
+
+T = TypeVar("T")
 
 Changed = Callable[[str], None]
 
@@ -354,8 +357,12 @@ class TableLedger(ABC):
             known: keys that are known here, and ledgers that are known to be signed.
             stream: which stream; None for all.
         """
-        form, place = self._database.form, self._database.place
-        return await self._database.read(lambda db: signed_streams(db, form, known, place, stream))
+        return await self.look(lambda db, form: signed_streams(db, form, known, self.place, stream))
+
+    async def look(self, work: Callable[[Transaction, TableForm], T]) -> T:
+        """Read from one consistent state of the tables, in the form that their database has."""
+        form = self._database.form
+        return await self._database.read(lambda db: work(db, form))
 
     async def signing_keys(self) -> list[str]:
         """Return all public keys that signed something here."""

@@ -11,7 +11,7 @@ from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Problem
-from hitl_tui.ledger.sqlite_database import connect, explain
+from hitl_tui.ledger.sqlite_database import connect, explain, text_of
 from hitl_tui.ledger.sqlite_schema import FORM, create_all
 from hitl_tui.ledger.view_schema import VIEWS, create_views
 from hitl_tui.ledger.view_tables import data_of, project_all
@@ -55,6 +55,7 @@ def view_problems(path: Path, stream: str | None) -> list[Problem]:
         StorageError: the file can't be read.
     """
     db = connect(path, read_only=True)
+    db.text_factory = text_of
     try:
         db.execute("BEGIN")
         create_views(db, FORM, "temp")
@@ -103,7 +104,7 @@ def _rewritten(db: sqlite3.Connection, stream: str | None) -> Iterator[Problem]:
         except HitlError:  # one that can't be read is named elsewhere
             continue
         if not as_written:
-            yield Problem(name, n, Message("Entry {} was changed: it isn't written as a ledger writes it.", n))
+            yield Problem(_name(name), n, Message("Entry {} was changed: it isn't written as a ledger writes it.", n))
 
 
 def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Iterator[Problem]:
@@ -119,4 +120,9 @@ def _differences(db: sqlite3.Connection, view: str, stream: str | None) -> Itera
             {"stream": stream, "most": MOST_PER_VIEW},
         )
         for name, what_about in rows:
-            yield Problem(name or "", 0, Message("The view {} {}, about {}.", view, what, what_about))
+            yield Problem(_name(name), 0, Message("The view {} {}, about {}.", view, what, _name(what_about)))
+
+
+def _name(value: object) -> str:
+    """Return what a row calls its stream, or what it is about; in a file that was edited it may be of any type."""
+    return value if isinstance(value, str) else "" if value is None else repr(value)

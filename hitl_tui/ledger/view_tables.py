@@ -38,9 +38,13 @@ def entry_of(row: Row) -> Entry:
     """Return the entry in a row of `COLUMNS`.
 
     Raises:
-        StorageError: its data isn't a JSON object.
+        StorageError: its data isn't a JSON object, or another field is none that a ledger writes.
     """
     _, stream, n, at, kind, data, prev, sealed = row
+    if not (isinstance(n, int) and isinstance(data, bytes)):
+        raise _unreadable(stream, n)
+    if not all(isinstance(text, str) for text in (stream, at, kind, prev, sealed)):
+        raise _unreadable(stream, n)
     return Entry(stream, n, at, kind, data_of(data, stream, n), prev, sealed)
 
 
@@ -52,13 +56,15 @@ def data_of(raw: bytes, stream: str, n: int) -> dict[str, Any]:
     """
     try:
         data = json.loads(raw)
-    except (ValueError, RecursionError):
+    except (TypeError, ValueError, RecursionError):
         data = None
     if not isinstance(data, dict):
-        raise StorageError(
-            Message('Entry {} of "{}" can\'t be read; look at the ledger with "audit verify".', n, stream)
-        )
+        raise _unreadable(stream, n)
     return messages_restored(data)
+
+
+def _unreadable(stream: str, n: int) -> StorageError:
+    return StorageError(Message('Entry {} of "{}" can\'t be read; look at the ledger with "audit verify".', n, stream))
 
 
 def project(db: Transaction, row_id: int, entry: Entry) -> None:
@@ -146,6 +152,8 @@ def _decision(db: Transaction, row_id: int, entry: Entry) -> None:
 def _event(db: Transaction, row_id: int, entry: Entry) -> None:
     data = entry.data
     seq = data["seq"]
+    if not isinstance(data["event"], dict):
+        raise TypeError(Message("its event isn't an object"))
     db.execute(
         "INSERT INTO inbox VALUES (?, ?, ?, ?, ?)",
         (row_id, entry.stream, seq, data["branch"], data["event_id"]),

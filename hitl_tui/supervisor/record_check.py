@@ -283,8 +283,14 @@ async def _without_folder(data: DataFolder, ledger: Streams, session_id: str) ->
         name = head.stream
         if name in there or "/" in name or session_id not in ("", name) or head.n < 2:  # it was only about to begin
             continue
-        (last,) = await ledger.entries(name, head.n - 1, 1)
-        if last.kind != "session_deleted":
+        try:
+            last = await ledger.entries(name, head.n - 1, 1)
+        except StorageError as error:
+            found.append(Problem(name, head.n, error.message))
+            continue
+        if not last:
+            found.append(Problem(name, head.n, Message("Entry {} is missing.", head.n)))
+        elif last[0].kind != "session_deleted":
             found.append(Problem(name, 0, Message("Its folder has no session.json, though nobody deleted it.")))
     return found
 
