@@ -1,4 +1,4 @@
-"""What a high-risk step may execute is what it was when somebody approved it, however it is reached."""
+"""What a high-risk step may execute is what it was when somebody approved it, however it is reached (T5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""S1, S2 and S3, word for word, through `run` and `do` in real processes."""
+"""The scenarios word for word, through `run` and `do` in real processes (S1 to S3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The workspace is indexed while its first screen is seen: how far it is stands in the header, and a search waits."""
+"""The workspace is indexed while its first screen is seen: how far it is stands in the header, a search waits (C6)."""
 
 from __future__ import annotations
 

@@ -46,6 +46,19 @@ def test_every_link_leads_somewhere(page: Path) -> None:
     assert not missing
 
 
+def test_the_parts_in_the_page_of_the_architecture_are_the_packages() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    lines = page.partition("## The parts")[2].split("```")[1].strip().splitlines()[1:]
+    listed: list[tuple[str, ...]] = []
+    for indent, name in (found.groups() for line in lines if (found := re.match(r"( +)(\w+)/ ", line))):
+        listed.append((name,) if len(indent) == 2 else (listed[-1][0], name))
+    package = ROOT / "hitl_tui"
+    assert [one for one in listed if not package.joinpath(*one, "__init__.py").exists()] == []
+    assert {one[0] for one in listed} == {path.parent.name for path in package.glob("*/__init__.py")}
+    channels = {path.parent.name for path in package.glob("channels/*/__init__.py")}
+    assert {one[1] for one in listed if one[0] == "channels" and len(one) > 1} == channels
+
+
 def names(page: Path) -> list[str]:
     """Return what stands in backticks."""
     return CODE.findall(FENCE.sub("", page.read_text(encoding="utf-8")))

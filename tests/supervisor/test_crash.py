@@ -1,4 +1,4 @@
-"""Crashes at every step (D12): what is on disk at each moment of a session is opened, and goes on from there.
+"""Crashes at every step (D12, T6): what is on disk at each moment of a session is opened, and goes on from there.
 
 A run is watched before and after everything that it writes (ledger, checkpoints, artifacts, the world). At each of
 these moments the disk is copied, as a process killed then would leave it.

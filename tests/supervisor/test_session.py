@@ -1,4 +1,4 @@
-"""A session with its real saver and ledger: running, asking, reopening, restoring (D2, D7 to D12, D14, D15)."""
+"""A session with its real saver and ledger: running, asking, reopening, restoring (D2, D7 to D12, D14, D15, C6)."""
 
 from __future__ import annotations
 
