@@ -85,10 +85,16 @@ def _field(name: str, value: Json, depth: int) -> str:
     if isinstance(value, Mapping):
         return "\n".join([head, *_members(value, depth + 1)])
     if isinstance(value, list):
-        if all(not isinstance(item, Mapping | list) and not _is_long(item) for item in value):
-            return f"{head} {', '.join(map(_short, value[:_ITEMS]))}{_more(value)}"
+        if all(map(_is_plain, value)):
+            listed = f"{', '.join(map(_short, value[:_ITEMS]))}{_more(value)}"
+            return f"{head} {listed if len(value) > 1 else literal('[') + listed + literal(']')}"
         return "\n".join([head, *_items(value, depth + 1)])
     return f"{head} {_short(value)}"
+
+
+def _is_plain(value: Json) -> bool:
+    """Return whether a value is told in a line."""
+    return not isinstance(value, Mapping | list) and not _is_long(value)
 
 
 def _members(value: Mapping[str, Json], depth: int) -> Iterator[str]:
@@ -100,11 +106,13 @@ def _members(value: Mapping[str, Json], depth: int) -> Iterator[str]:
 
 def _items(values: Sequence[Json], depth: int) -> Iterator[str]:
     margin = "  " * depth
-    for item in values[:_ITEMS]:
-        if isinstance(item, Mapping) and item and depth + 1 < _DEEPEST:
-            first, *rest = _members(item, depth + 1)
-            yield f"{margin}- {first.strip().removeprefix('- ')}"
-            yield from rest
+    for number, item in enumerate(values[:_ITEMS], 1):
+        if isinstance(item, Mapping) and item and all(map(_is_plain, item.values())):
+            members = (f"**{literal(name)}**: {_short(member)}" for name, member in list(item.items())[:_ITEMS])
+            yield f"{margin}- {' · '.join(members)}{_more(item)}"
+        elif isinstance(item, Mapping) and item and depth + 1 < _DEEPEST:
+            yield f"{margin}- {number}:"
+            yield from _members(item, depth + 1)
         else:
             yield f"{margin}- {_raw(item) if isinstance(item, Mapping | list) else _short(item)}"
     if len(values) > _ITEMS:

@@ -44,8 +44,17 @@ def test_other_states_are_told_by_their_fields() -> None:
         "log": '{"a": 1}\n{"b": 2}',
     }
     assert answer_of(state) == (
-        "- **sent**: true\n- **to**: a, b\n- **hits**:\n  - **title**: A_b\n    - **score**: 0.4\n\n"
+        "- **sent**: true\n- **to**: a, b\n- **hits**:\n  - **title**: A_b · **score**: 0.4\n\n"
         '**log**\n\n```text\n{"a": 1}\n{"b": 2}\n```'
+    )
+
+
+def test_fields_of_one_item_stand_at_one_level_and_a_list_of_one_is_a_list() -> None:
+    items: Json = [{"name": "a", "price": 2}, {"name": "b", "parts": [1, 2]}]
+    said = answer_of({"items": items, "pages": [1], "mixed": [{"none": []}, [2]]})
+    assert said == (
+        "- **items**:\n  - **name**: a · **price**: 2\n  - 2:\n    - **name**: b\n    - **parts**: \\[1, 2\\]\n"
+        "- **pages**: \\[1\\]\n- **mixed**:\n  - 1:\n    - **none**: \\[\\]\n  - \\[2\\]"
     )
 
 
