@@ -26,6 +26,18 @@ class HitlError(Exception):
         self.help = help
 
 
+def error_words(error: BaseException) -> str:
+    """Return what an error of somebody's code says, on one line; of a failed validation each field and what is wrong.
+
+    pydantic's own text goes over many lines, each field with the address of a page of its manual.
+    """
+    found = getattr(error, "errors", None)
+    if type(error).__name__ == "ValidationError" and type(error).__module__.startswith("pydantic") and callable(found):
+        faults = [(".".join(map(str, fault["loc"])), str(fault["msg"])) for fault in found(include_url=False)]
+        return "; ".join(f"{at}: {said}" if at else said for at, said in faults)
+    return " ".join(str(error).split())
+
+
 class BadInput(HitlError):
     """Something given by a person or a file can't be used; nothing was changed."""
 

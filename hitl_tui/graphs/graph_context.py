@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, error_words
 from hitl_tui.core.interrupts.json_schema import problem
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
@@ -71,7 +71,7 @@ class ContextForm:
             try:
                 made = self.kind(**given)
             except Exception as error:
-                said = one_line(str(error).split("\n")[0], 300)
+                said = one_line(error_words(error), 300)
                 raise BadInput(Message("The context of {} can't be made: {}.", name, said)) from error
             found = {key: getattr(made, key, ...) for key in self.fields}
         secrets = {os.environ[key] for key in secret_names if os.environ.get(key)}

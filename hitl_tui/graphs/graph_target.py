@@ -21,7 +21,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, error_words
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import nearest
 from hitl_tui.core.safe_text import one_line
@@ -304,7 +304,7 @@ def raised(error: BaseException, path: Path | None = None) -> GraphError:
         return GraphError(
             Message("{} ended the program (SystemExit {}) while it was imported.", at, one_line(str(error.code), 60))
         )
-    said = one_line(str(error), 300)
+    said = one_line(error_words(error), 300)
     return GraphError(Message("{} raised {}{}.", at, type(error).__name__, f": {said}" if said else ""))
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.json_schema import problem, why_unusable
 from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
@@ -327,11 +328,48 @@ def _takes_text(part: object) -> bool:
 
 
 def check_input(value: Json, schema: JsonSchema, name: str) -> None:
-    """Check what LangGraph wouldn't: fields that the graph doesn't have are dropped by it without a word.
+    """Check an input before anything runs: LangGraph drops fields that a graph doesn't have, and checks no other.
+
+    Messages may be given in more forms than their schema says; null for a field that needn't be there.
 
     Raises:
         BadInput: the input can't be for this graph.
     """
+    _check_fields(value, schema, name)
+    required = schema.get("required", ())
+    given = {k: v for k, v in value.items() if v is not None or k in required} if isinstance(value, Mapping) else value
+    forms = _without_messages(schema, _message_kinds(schema))
+    if (
+        isinstance(forms, Mapping)
+        and not why_unusable(forms)
+        and (wrong := problem(forms, given, Message("The input")))
+    ):
+        raise BadInput(Message("{}: {}", name, wrong))
+
+
+def _message_kinds(schema: JsonSchema) -> frozenset[str]:
+    """Return the references to definitions of LangChain's messages."""
+    kinds = schema.get("$defs")
+    return frozenset(
+        f"#/$defs/{kind}"
+        for kind, part in (kinds.items() if isinstance(kinds, Mapping) else ())
+        if isinstance(part, Mapping) and {"content", "additional_kwargs"} <= set(part.get("properties") or ())
+    )
+
+
+def _without_messages(schema: Any, kinds: frozenset[str]) -> Any:
+    """Return a schema that takes anything where it wants messages."""
+    if isinstance(schema, list):
+        return [_without_messages(part, kinds) for part in schema]
+    if not isinstance(schema, Mapping):
+        return schema
+    options = [part for key in ("anyOf", "oneOf") for part in schema.get(key) or ()]
+    if any(isinstance(part, Mapping) and part.get("$ref") in kinds for part in (schema, *options)):
+        return {}
+    return {key: _without_messages(part, kinds) for key, part in schema.items()}
+
+
+def _check_fields(value: Json, schema: JsonSchema, name: str) -> None:
     properties = schema.get("properties")
     if schema.get("type", "object") != "object" or not isinstance(properties, Mapping):
         return

@@ -12,7 +12,8 @@ from cli_support import Shell
 MY = """
 import functools
 import pathlib
-from typing import Annotated, TYPE_CHECKING
+from typing import Annotated, Literal, TYPE_CHECKING
+from pydantic import BaseModel, Field
 from langchain_core.runnables import RunnableConfig, RunnableLambda
 from langchain_core.tools import tool
 from langgraph.graph import StateGraph
@@ -75,6 +76,15 @@ def untyped(amount):
 def placed(amount: int, /) -> str:
     return pay(amount)
 
+class Point(BaseModel):
+    x: int = Field(ge=0)
+
+def draw(points: list[Point], pen: Literal["red", "blue"] = "red") -> str:
+    return pay(1)
+
+def wrong(text: str) -> str:
+    return str(Point(x=-1))
+
 def anything(*args, **kwargs):
     return pay(1)
 """
@@ -125,6 +135,25 @@ def test_what_could_be_a_step_is_called_by_its_run_alone(shell: Shell, name: str
     refused = shell.run("attach", f"my.py:{name}", "--input", '{"other": 7}', "--json")
     assert refused.code == 2, refused.out
     assert not (shell.workspace / "called").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"points": [{"x": 1}, {"x": -1}]}, "draw: points[2].x can't be used: -1 is less than the minimum of 0."),
+        ({"points": [], "pen": "green"}, 'draw: pen must be one of "red", "blue", but it is the text "green".'),
+    ],
+)
+def test_an_input_that_the_schema_forbids_begins_nothing(shell: Shell, given: dict[str, Any], said: str) -> None:
+    refused = shell.run("attach", "my.py:draw", "--input", json.dumps(given), "--json")
+    assert (refused.code, refused.json["error"]) == (2, said)
+    assert not shell.run("list", "--json").json.get("sessions")
+
+
+def test_a_failed_validation_is_told_without_an_address(shell: Shell) -> None:
+    ran = shell.run("attach", "my.py:wrong", "--input", '{"text": "a"}', "--json")
+    error = ran.json["todos"][0]["error"]
+    assert "ValidationError: x: Input should be greater than or equal to 0" in error and "http" not in ran.out, error
 
 
 def test_arguments_without_names_are_refused(shell: Shell) -> None:

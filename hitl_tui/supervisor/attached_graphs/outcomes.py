@@ -11,6 +11,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.errors import GraphRecursionError
 from langgraph.types import Interrupt
 
+from hitl_tui.core.errors import error_words
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_target import where
@@ -109,7 +110,7 @@ def failure_text(error: BaseException) -> str:
     """Return what a graph raised as one sentence, with file and line of its own code where they are known."""
     if isinstance(error, NodeExited) and error.__cause__ is not None:
         error = error.__cause__
-    said = one_line(" ".join(str(error).split()), 400)
+    said = one_line(error_words(error), 400)
     if isinstance(error, SystemExit):
         text: str = (
             Message("A node ended the program (SystemExit {})", said)

@@ -13,7 +13,7 @@ from langgraph.pregel import Pregel
 from langgraph.pregel._read import PregelNode
 from langgraph.types import Command, Send, StateSnapshot
 
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, error_words
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
@@ -79,7 +79,7 @@ async def edited(graph: AnyPregel, place: RunnableConfig, values: Mapping[str, A
         await edit_state(trial, there, values)
         after = await trial.aget_state(thread)
     except Exception as error:  # a reducer may be anybody's
-        said = one_line(" ".join(str(error).split()), 300)
+        said = one_line(error_words(error), 300)
         raise BadInput(Message("The state can't be changed like this: {}.", said)) from error
     if sorted(before.next) != sorted(after.next):
         raise BadInput(

@@ -376,6 +376,14 @@ async def answer(request: Mapping[str, Any]) -> dict[str, Any]:
     return {"value": value}
 
 
+def _words(error: BaseException) -> str:
+    """Return what an error says; of a failed validation each field, without addresses of pydantic's manual."""
+    found = getattr(error, "errors", None)
+    if type(error).__name__ == "ValidationError" and type(error).__module__.startswith("pydantic") and callable(found):
+        return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in found(include_url=False))
+    return str(error)
+
+
 def told(error: BaseException) -> dict[str, Any]:
     """Return what is said of an error."""
     if isinstance(error, Unusable):
@@ -391,7 +399,7 @@ def told(error: BaseException) -> dict[str, Any]:
         own = not frame.filename.startswith(("<", str(Path(os.__file__).parent))) and frame.filename != __file__
         if own and "site-packages" not in frame.filename:
             file, line = Path(frame.filename).name, frame.lineno or 0
-    said = error.msg if isinstance(error, SyntaxError) else str(error)
+    said = error.msg if isinstance(error, SyntaxError) else _words(error)
     missing = error.name if isinstance(error, ModuleNotFoundError) else ""
     return {
         "raised": type(error).__name__,
