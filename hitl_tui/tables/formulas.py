@@ -10,7 +10,7 @@ from itertools import pairwise
 from hitl_tui.tables.links import columns_of
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Formula
-from hitl_tui.tables.words import Sign, Token, lexicon, words_of
+from hitl_tui.tables.words import Sign, Token, is_ending, lexicon, words_of
 
 _NAMES = 0.75
 """How likely a word has to stand for a column that a formula is made of."""
@@ -55,14 +55,15 @@ class Stated:
 
 def stated_in(text: str, tokens: Sequence[Token], table: Table) -> Stated | None:
     """Return the arithmetic that a question states on columns of a table, if any."""
-    numbers = {column.name for column in table.columns if column.kind == "number"}
+    signs = list(_signs(text))
+    numbers = {column.name for column in table.columns if column.kind == "number"} if signs else set[str]()
     columns = [
         {name: rate for name, rate in columns_of(token, table).items() if rate >= _NAMES and name in numbers}
-        for token in tokens
+        for token in (tokens if numbers else ())
     ]
     made: dict[Formula, Stated] = {}
     open_: list[tuple[int, int]] = []
-    for sign, start, end in _signs(text) if any(columns) else ():
+    for sign, start, end in signs if any(columns) else ():
         sides = _sides(sign, start, end, text, tokens, columns)
         formula = _formula(sign, *sides) if sides else None
         if sides is None or formula is None or _goes_on(text, tokens, sides):
@@ -114,7 +115,8 @@ def _sides(
     sign: Sign, start: int, end: int, text: str, tokens: Sequence[Token], columns: Sequence[dict[str, float]]
 ) -> tuple[_Side, _Side] | None:
     """Return what a sign joins; None where it joins no two columns of numbers."""
-    particles = {n for n, (a, b) in enumerate(pairwise(tokens), start=1) if a.end == b.start}
+    glued = (n for n, (a, b) in enumerate(pairwise(tokens), start=1) if a.end == b.start)
+    particles = {n for n in glued if is_ending(tokens[n].text)}  # those of names in Latin letters
     words = [n for n, token in enumerate(tokens) if n not in particles and token.text.lower() not in _DETERMINERS]
     before, after = [n for n in words if tokens[n].end <= start][::-1], [n for n in words if tokens[n].start >= end]
     said = text[start:end]

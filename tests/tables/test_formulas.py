@@ -65,6 +65,7 @@ def test_a_product_of_two_columns_for_each_of_something(tmp_path: Path, question
         ("주문.csv에서 지점별 단가 × 수량 합계", {"강남": 28980, "홍대": 65970}),
         ("품목별로 수량과 단가를 곱한 합계", {"볼펜": 85000, "노트": 9950}),
         ("수량에 단가를 곱한 금액이 가장 큰 지점은?", {"홍대": 65970}),
+        ("주문.csv에서 지점별 (단가×수량) 합계를 구해줘", {"강남": 28980, "홍대": 65970}),
     ],
 )
 def test_a_product_in_korean(tmp_path: Path, question: str, expected: dict[str, float]) -> None:
