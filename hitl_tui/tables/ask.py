@@ -184,6 +184,7 @@ def read(question: str, files: Sequence[TableFile], before: TableQuery | None = 
     if before is not None and not named:
         continued = _continued(_SAME_TIME.sub(" ", question), before, known)
         if continued is not None:
+            continued = replace(continued, guesswork=False)  # the table is the one that was asked before
             return Answer(
                 continued, why="" if continued.sure else "unsure", versions=_versions(continued, known.tables)
             )
@@ -608,7 +609,7 @@ def about(question: str, workspace: Path) -> About:
         return About.LIMIT
     if not answer.why:
         return About.TABLE if best.named or best.assumes < ASSUMED else About.BOTH
-    if answer.why == "unsure" and best.counts and best.score >= NEAR and best.share >= ALONE:
+    if answer.why == "unsure" and best.counts and best.score >= NEAR and best.share >= ALONE and not best.guesswork:
         return About.TABLE
     return About.BOTH if answer.likely and (best.counts or best.looks_up) else About.TEXT
 

@@ -15,6 +15,7 @@ from hitl_tui.tables.profile import Table
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.question_in_table import (
     AGGREGATES,
+    DAY_WORDS,
     LASTING,
     LIKELY,
     LOOSE,
@@ -88,6 +89,7 @@ class Mapped:
         undone: the operations that are asked for and that it doesn't carry out.
         looks_up: it asks what a row has that the question names, or of whom rows are.
         beside: what has most or least where rows of one name are added up, or where they aren't.
+        guesswork: all that it says of a table that isn't named was guessed.
         exact, near: the tokens that are the names of its columns, and that only stand for them.
     """
 
@@ -108,6 +110,7 @@ class Mapped:
     undone: frozenset[str] = frozenset()
     looks_up: bool = False
     beside: TableQuery | None = None
+    guesswork: bool = False
     exact: frozenset[int] = frozenset()
     near: frozenset[int] = frozenset()
 
@@ -119,7 +122,7 @@ class Mapped:
         limits = self.strange >= _LIMITS and (numbers or bool(self.query.aggregate))
         limits = limits or (self.strange >= _STRANGE and not self.named)
         ignored = self.undone.intersection(("top", "bottom", "most_common", ARITHMETIC))
-        return not (self.missing or limits or ignored) and (self.share >= EXPLAINED or clear)
+        return not (self.missing or limits or ignored or self.guesswork) and (self.share >= EXPLAINED or clear)
 
 
 def _tells_none(query: TableQuery) -> bool:
@@ -168,7 +171,8 @@ class Rating:
             tuple((tokens[n].text, word) for n, word in self._read_as(reading)), tuple(self._loosely(reading)), own,
             tuple(tokens[n].text for n in assumed), bool(self.q.operations), self.q.named, reading.assumes,
             max((*(rare for _, rare in unknown.values()), *self._hardly_meant(used)), default=0.0), undone,
-            query.shape == "rows" and asks, reading.beside, exact, called - exact,
+            query.shape == "rows" and asks, reading.beside,
+            self._is_guesswork(reading), exact, called - exact,
         )  # fmt: skip
 
     @cached_property
@@ -293,6 +297,20 @@ class Rating:
         """Return the words that stand for what is spelt, or means, nearly so."""
         used = reading.used | self.q.links.named.keys()
         return sorted((n, word) for n, word in self.q.links.guessed.items() if n in used)
+
+    def _is_guesswork(self, reading: Reading) -> bool:
+        """Whether all that a reading has of a table that isn't named was guessed: a time alone is of any table."""
+        guessed = {n for n, _ in self._read_as(reading)}
+        if self.q.named or not guessed:
+            return False
+        columns = {name for name in reading.query.names | reading.query.figures if not self.q.is_time(name)}
+        values = {n for one in self.q.links.values for n in range(one.first, one.last + 1)}
+        for n in reading.used - guessed:
+            token, likely = self.q.tokens[n], self.q.links.columns[n]
+            of_time = any(form in DAY_WORDS or form in lexicon().parts for form in token.forms)
+            if not (token.filler or of_time) and (n in values or any(likely.get(c, 0.0) >= LIKELY for c in columns)):
+                return False
+        return self.q.called <= guessed
 
     def _loosely(self, reading: Reading) -> Iterator[tuple[str, str]]:
         """Yield the words that only may mean a column of the query: a price may be the revenue that is asked for."""
