@@ -314,7 +314,7 @@ class Rating:
 
     def _loosely(self, reading: Reading) -> Iterator[tuple[str, str]]:
         """Yield the words that only may mean a column of the query: a price may be the revenue that is asked for."""
-        for n in sorted(reading.used - self.q.links.guessed.keys() - self.q.operators):
+        for n in sorted(reading.used - self.q.links.guessed.keys() - self.q.operators - self.q.called):
             token, likely = self.q.tokens[n], self.q.links.columns[n]
             rates = {name: likely[name] for name in reading.query.names & likely.keys()}
             called = token.filler or n in self._whole or not lexicon().adjectives.isdisjoint(token.forms)
