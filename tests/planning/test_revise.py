@@ -550,3 +550,75 @@ async def test_a_verb_with_the_object_of_a_command_calls_it_and_removes_no_step(
     assert [bool(change.step.dependencies) for change in proposed.changes if isinstance(change, AddStep)][1:] == [
         True for _ in kinds[1:]
     ], "one command comes after the other, as it is said"
+
+
+CLEANUP = {
+    name: CommandFacts(name, description)
+    for name, description in {
+        "count-duplicates": "Count the duplicate records of the database. (중복 레코드 세기, 개수)",
+        "backup-database": "Back up the database, never over an earlier copy. (데이터베이스 백업)",
+        "delete-duplicates": "Delete the duplicate records, all of them or none. (중복 레코드 삭제)",
+        "verify-what-is-left": "Show the records left, checked against the copy. (남은 레코드 확인, 보여주기)",
+    }.items()
+}
+CLEANED = (
+    "Count the duplicate records, then back up the database, then delete the duplicates, then verify what is left."
+)
+
+
+async def cleaned(monkeypatch: pytest.MonkeyPatch, text: str, **status: Status) -> list[str]:
+    """Return what is called in which order after a text changes a plan that counts, backs up, deletes and verifies."""
+    monkeypatch.setattr("planning_support.COMMANDS", CLEANUP)
+    planner, first = RulePlanner(CLEANUP), PlanningAgent(agents(), RulePlanner(CLEANUP))
+    todos = ended(first.convert_with_strategy((await first.create_execution_plan(CLEANED)).plan), **status)
+    changes = (await planner.revise(text, CurrentPlan(CLEANED, todos, agents()))).changes
+    found = carried_out(resolved(changes, todos, CONVERTER), todos)
+    return [str(todo.arguments.get("command", todo.agent_name)).partition("-")[0] for todo in found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("move the verification before the deletion", "move verify before delete", "move 004 before 003"),
+        *("move the inspection ahead of the cleanup", "move the check before step 3"),
+        *(
+            "검증을 삭제 앞으로 옮겨줘",
+            "확인을 지우기 앞으로 옮겨줘",
+            "점검을 지우기 전으로 옮겨줘",
+            "4번을 삭제 앞으로 이동해줘",
+        ),
+    ],
+)
+async def test_a_step_is_named_by_noun_verb_or_number(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    assert await cleaned(monkeypatch, text) == ["count", "backup", "verify", "delete"]
+
+
+@pytest.mark.parametrize("text", ["run the verification first", "verify first", "검증을 먼저 실행해줘", "확인 먼저"])
+async def test_a_step_named_by_its_noun_comes_first(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    assert await cleaned(monkeypatch, text) == ["verify", "count", "backup", "delete"]
+
+
+@pytest.mark.parametrize("text", ["remove the counting", "drop the count", "세는 건 빼줘", "개수 세기를 삭제해줘"])
+async def test_the_verb_that_takes_a_step_out_names_no_other_one(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    planner, first = RulePlanner(CLEANUP), PlanningAgent(agents(), RulePlanner(CLEANUP))
+    monkeypatch.setattr("planning_support.COMMANDS", CLEANUP)
+    todos = first.convert_with_strategy((await first.create_execution_plan(CLEANED)).plan)
+    proposed = await planner.revise(text, CurrentPlan(CLEANED, todos, agents()))
+    assert [(c["kind"], c["todo_id"]) for c in proposed.changes if not isinstance(c, AddStep)] == [("skip", "todo_001")]
+    assert len(proposed.changes) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("please make a second backup after the deletion", "count backup delete verify backup"),
+        ("삭제가 끝나면 두 번째 백업을 만들어줘", "count backup delete verify backup"),
+        ("make another backup at the end", "count backup delete verify backup"),
+        ("repeat the count at the end", "count backup delete verify count"),
+        ("do the verification before the backup", "count verify backup delete verify"),
+    ],
+)
+async def test_one_more_of_a_step_comes_where_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, text: str, order: str
+) -> None:
+    assert await cleaned(monkeypatch, text) == order.split()

@@ -227,9 +227,25 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping
 
     calls = [mark for mark in actions if mark.kind == Operation.REMOVE and _calls(sentence, mark.place, deeds)]
     actions = [mark for mark in actions if mark in places or not (mark in calls or names(mark))]
+    named = [mark for mark in named if not _does_it(sentence, mark, actions, named)]
     starts = {mark.place[0] for mark in (*actions, *kinds, *named)}
     named += [mark for mark in kinds if _stands_alone(sentence, mark.place, starts)]
     return sorted([*_apart(actions), *_apart(named)], key=lambda mark: mark.place)
+
+
+def _does_it(sentence: str, one: _Mark, actions: Sequence[_Mark], named: Sequence[_Mark]) -> bool:
+    """Whether an English verb that could name a step says what is done with the step that is named behind it.
+
+    "remove the counting" names one step, "delete and count aren't needed" two.
+    """
+    deeds = [mark for mark in actions if not (mark.after or mark.kind in (*RELATIONS, *LEVELS))]
+    if not any(overlaps(mark.place, [one.place]) for mark in deeds):
+        return False
+    behind = (mark for mark in (*actions, *named) if mark.place[0] >= one.place[1])
+    other = min(behind, key=lambda mark: mark.place, default=None)
+    if other is None or other.named in (None, EVERYTHING):
+        return False
+    return rules().revise.joint.fullmatch(_between(sentence, one, other)) is None
 
 
 def _calls(sentence: str, place: Span, deeds: Mapping[str, frozenset[str]]) -> bool:

@@ -69,7 +69,7 @@ def changed(scene: Scene) -> Proposed:
     if not text.strip():
         raise BadInput(Message("The text is empty; say what is to change in the plan."), help=HELP)
     planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
-    words = {name: lexicon().meant(name) if name in planned else frozenset[str]() for name in scene.commands}
+    words = {name: lexicon().names(f) if name in planned else frozenset[str]() for name, f in scene.commands.items()}
     deeds = {name: lexicon().vocabulary(scene.commands[name]) for name in planned}
     revision, at = _Revision(replace(scene, text=text), file), 0
     said = (one for one in rules().revise.sentence.split(text) if one.strip())
@@ -127,7 +127,7 @@ class _Sentence:
             return " " * len(self.text)
         said = [rules().strategy[self.strategy]] if self.strategy else []
         spans = [match.span() for expression in said for match in expression.finditer(self.text)]
-        spans += [edit.place for edit in self._placing]
+        spans += [edit.place for edit in self.edits if edit in self._placing or self._leaves(edit)]
         spans += [place for place, _ in rules().actions[self.level].found_in(self.text)] if self.level else []
         text = blanked(self.text, spans)
         around = rules().revise.around.finditer(text) if self._placed else ()
@@ -142,8 +142,8 @@ class _Sentence:
             for name in names if names.isdisjoint(called) else ():  # else it names what a call is given
                 there = self._scene.called(name)
                 skipped = bool(there) and all(todo.status is Status.SKIPPED for todo in there)
-                # One more is meant where it is to be added, or placed where each was skipped.
-                if edit.operation is Operation.ADD or (edit.operation in _PLACED and self._placed and skipped):
+                # One more is meant where it is to be added or done again, or placed where each was skipped.
+                if edit.operation in (*_PLACED, Operation.ADD) and (self._one_more(edit) or (self._placed and skipped)):
                     place = (at + edit.place[0], at + edit.place[1])
                     self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
         # What a new step is given, or one that waits, says what the step is to do, and nothing of the others.
@@ -174,6 +174,11 @@ class _Sentence:
             return True
         before = any(one.operation is Operation.BEFORE for one in self.edits)
         return before and edit.operation is not Operation.ORDER and {*self.anchors(edit)} <= {*self._scene.last_checks}
+
+    def _leaves(self, edit: Edit) -> bool:
+        """Return whether an edit takes out steps of the plan that it names."""
+        named = [step for step in edit.steps if not step.number]
+        return edit.operation in LEAVES and EVERYTHING not in named and bool(self._scene.named(named))
 
     def anchors(self, edit: Edit) -> list[str]:
         """Return the steps of the plan that an edit names, each by itself."""

@@ -21,9 +21,12 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
 
 
 def stem(word: str) -> str:
-    """Return a word in lower case without an English ending."""
+    """Return a word in lower case without an English ending: "verification" and "verify" have one stem."""
     lower = word.lower()
-    return english_stem(lower) if lower.isascii() else lower
+    if not lower.isascii():
+        return lower
+    root = english_stem(lower)
+    return f"{root}i" if root.endswith("if") and lower.endswith(("ification", "ifications")) else root
 
 
 def alike(one: str, other: str) -> bool:
@@ -112,6 +115,11 @@ class Lexicon:
     def deeds(self, facts: CommandFacts) -> frozenset[str]:
         """Return what something that can be called does, by what it says of itself."""
         return self.meant(f"{facts.name} {facts.description}") & self.verbs
+
+    def names(self, facts: CommandFacts) -> frozenset[str]:
+        """Return what the words mean that name a step that calls something: those of its name, and what it does."""
+        first = next(iter(name_words(facts.description)), "")
+        return self.meant(facts.name) | (self.concepts(self.plain(first)) & self.verbs)
 
     def found(self, word: str, vocabulary: frozenset[str]) -> frozenset[str]:
         """Return what of a vocabulary a word means, or is written like."""
