@@ -24,7 +24,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, check_transition
 from hitl_tui.ledger.approval_log import logged_decisions
-from hitl_tui.planning.proposals import NoChange
+from hitl_tui.planning.proposals import NoChange, UnknownTask
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import todo_document
@@ -388,6 +388,8 @@ async def propose(context: CommandContext, text: str) -> CommandResult:
     except NoChange as error:
         if reply is not None:
             return await _replied(reply, context, words)
+        if isinstance(error, UnknownTask):
+            raise
         said = one_line(words, _SAID)
         known = Message('To start another session, write /new before it; no change to the plan found in "{}".', said)
         if context.channel == "cli":

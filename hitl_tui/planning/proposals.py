@@ -30,6 +30,10 @@ class NoChange(BadInput):
     """A text asks for no change of the plan that could be recognised."""
 
 
+class UnknownTask(NoChange):
+    """A text tells to do what neither a step of the plan nor anything that is declared does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Planned:
     """What a planner makes of a query.

@@ -15,7 +15,7 @@ from hitl_tui.core.step_heads import headed
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.agent import PlannerAround
-from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed, UnknownTask
 from hitl_tui.planning.rule_planner.plan_steps import before_report
 from hitl_tui.planning.rule_planner.query_reader import report_file, report_subject
 
@@ -57,6 +57,8 @@ class TablePlanner(PlannerAround):
         refused: BadInput | None = None
         try:
             proposed = await self.planner.revise(text, plan)
+        except UnknownTask:
+            raise
         except BadInput as error:
             refused, proposed = error, Proposed(Message("A further question about a table."), ())
         steps = [change.step for change in proposed.changes if isinstance(change, AddStep)]

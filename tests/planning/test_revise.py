@@ -17,7 +17,7 @@ from hitl_tui.core.manager import TodoManager
 from hitl_tui.core.plan import ExecutionPlanConverter, Proposal
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import AddStep, CurrentPlan, carried_out, resolved
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, UnknownTask, carried_out, resolved
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 
@@ -622,3 +622,41 @@ async def test_one_more_of_a_step_comes_where_it_is_told(
     monkeypatch: pytest.MonkeyPatch, text: str, order: str
 ) -> None:
     assert await cleaned(monkeypatch, text) == order.split()
+
+
+DONE = {f"todo_00{number}": Status.COMPLETED for number in range(1, 5)}
+
+
+@pytest.mark.parametrize(
+    ("text", "done", "why"),
+    [
+        ("move the archiving before the deletion", {}, "no step and no declared command does that"),
+        ("run the frobnication first", {}, "no step and no declared command does that"),
+        ("please restart the server after the deletion", DONE, "no step and no declared command does that"),
+        ("send me an email after the deletion", {}, "no step and no declared command does that"),
+        ("압축을 삭제 앞으로 옮겨줘", {}, "no step and no declared command does that"),
+        ("삭제 후에 서버를 재시작해줘", DONE, "no step and no declared command does that"),
+        (
+            "move the verification before the deletion",
+            DONE,
+            "004 is completed; only steps that haven't run can be moved",
+        ),
+        ("백업을 삭제보다 나중에", DONE, "002 is completed; only steps that haven't run can be moved"),
+    ],
+)
+async def test_what_is_told_to_be_done_is_never_looked_for(
+    monkeypatch: pytest.MonkeyPatch, text: str, done: dict[str, Status], why: str
+) -> None:
+    with pytest.raises(UnknownTask, match=why):
+        await cleaned(monkeypatch, text, **done)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("how many rows are left after the deletion?", "compare the count before the deletion and after it"),
+        *("tell me first what the cap is", "보관 기간을 먼저 알려줘", "the rules before the deletion"),
+    ],
+)
+async def test_what_is_asked_of_a_plan_that_has_ended_is_looked_for(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    assert "search_team" in await cleaned(monkeypatch, text, **DONE)

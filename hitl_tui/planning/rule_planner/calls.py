@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from itertools import takewhile
+from itertools import chain, takewhile
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
@@ -374,6 +374,32 @@ def _until_question_word(text: str) -> str:
     """Return a text up to where it asks something: "비우면 몇 점 줘?" asks for points, "얼마 있다 보내?" for a time."""
     asks = next((word for word in re.finditer(r"[가-힣]+", text) if is_question_word(word[0])), None)
     return text[: asks.start()] if asks else text
+
+
+def carries_out(clause: str) -> bool:
+    """Whether a clause tells to carry something out or to give it another place, whatever it is."""
+    asked = rules().commands
+    told = asked.carries_out.match(_begun(clause)) or asked.carries_out_korean.search(clause)
+    return bool(told) and not _is_question(clause)
+
+
+def acts(clause: str, *, beside: bool = False) -> bool:
+    """Whether a clause tells to do something, rather than asks or tells to find it out.
+
+    Args:
+        beside: it names steps that something goes beside, so that what only checks or makes something is done there.
+    """
+    if _is_question(clause):
+        return False
+    if not (beside and _KOREAN.search(clause)):
+        return bool(requested(clause) - (lexicon().knowing if beside else lexicon().looking))
+    meant = (lexicon().concepts(lexicon().plain(word)) for word in WORD.findall(clause))
+    return rules().commands.request.search(clause) is not None and lexicon().knowing.isdisjoint(chain(*meant))
+
+
+def _is_question(clause: str) -> bool:
+    asks = "?" in clause and not rules().revise.polite.search(clause)
+    return asks or rules().says.howto.search(clause) is not None
 
 
 def deeds_asked(text: str) -> tuple[str, ...]:

@@ -12,9 +12,9 @@ from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy
 from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Status, SupervisorTodo
-from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed
+from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed, UnknownTask
 from hitl_tui.planning.rule_planner.arguments import Call
-from hitl_tui.planning.rule_planner.calls import Asked, asked_in
+from hitl_tui.planning.rule_planner.calls import Asked, acts, asked_in, carries_out
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.draft import IDLE, USERS, Draft, Scene, ancestors
@@ -132,6 +132,19 @@ class _Sentence:
         text = blanked(self.text, spans)
         around = rules().revise.around.finditer(text) if self._placed else ()
         return blanked(text, [match.span() for match in around])
+
+    @property
+    def tells(self) -> bool:
+        """Whether it tells to do something in the plan, or what commands do, rather than to find something out."""
+        if carries_out(self.text):
+            return True
+        if any(edit.operation in RELATIONS for edit in self.edits):
+            told = [e for e in self.edits if e.operation in (Operation.ASK, Operation.ORDER)]
+            steps = {step for e in told for step in e.steps}
+            looks = any(step.need in (Need.FIND, Need.COMPUTE) for step in steps)
+            named = any(step.command or step.number for step in steps)
+            return not looks and (named or acts(self.text, beside=True))
+        return bool(self.level) and acts(self.text)
 
     def take_calls(self, calls: Sequence[Call], at: int) -> None:
         """Take the calls of a text that begin in this sentence, at a place of it, and see what is wanted besides."""
@@ -490,12 +503,28 @@ class _Revision:
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
             raise self.refusals[0]
+        said = [one for one in sentences if terms_of(one.text)]
+        if said and all(one.tells for one in said):
+            raise self._unknown(sentences)
         anchors = [i for s in sentences for e in s.edits if e.operation is Operation.BEFORE for i in s.anchors(e)]
         ahead = [t.id for t in scene.todos if t.id in anchors and t.status in MAY_BEGIN]
         told = "" if scene.reviewed or asked.calls else continued(self.draft, scene.text, users=ahead)
         if told:
             return Proposed(told, tuple(self.draft.changes("")))
         raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
+
+    def _unknown(self, sentences: Sequence[_Sentence]) -> UnknownTask:
+        """Return why nothing of what is told can be done."""
+        edits = [edit for said in sentences for edit in said.edits if EVERYTHING not in edit.steps]
+        moved = [t for e in edits if e.operation not in RELATIONS for t in self.scene.named(e.steps)]
+        beside = [t for e in edits if e.operation in RELATIONS for t in self.scene.named(e.steps)] if moved else []
+        fixed = next((why for todo in (*moved, *beside) if (why := todo.why_fixed)), "")
+        help = Message(
+            "Name a step by its number or by what it does. A command for something else can be declared in hitl.toml."
+        )
+        text = cut(self.scene.text, 60)
+        unknown = Message('No change to the plan found in "{}": no step and no declared command does that.', text)
+        return UnknownTask(fixed or unknown, help=help)
 
     def _told(self, changes: Sequence[PlanChange]) -> list[Message]:
         """Return what the changes do, a sentence for each kind."""

@@ -59,14 +59,15 @@ class Lexicon:
 
     Args:
         groups: of `verbs` and `nouns`: group → its words; English ones are compared by stem, Korean ones by how a word
-            begins. `looking`: verbs that change nothing, or not much.
+            begins. `looking`: verbs that change nothing, or not much; `knowing`: those that ask to know something.
         words: those of rules.toml that say nothing by themselves, particles that Korean words end with, and words that
             end like that by themselves.
     """
 
     def __init__(self, groups: Mapping[str, Any], words: Mapping[str, Iterable[str]]) -> None:
         self.verbs, self.nouns = frozenset(groups["verbs"]), frozenset(groups["nouns"])
-        self.looking, self.empty = frozenset(groups["looking"].split()), frozenset(words["stop"])
+        self.looking, self.knowing = frozenset(groups["looking"].split()), frozenset(groups["knowing"].split())
+        self.empty = frozenset(words["stop"])
         self.whole, self.chatter = frozenset(words["whole"]), frozenset(words["chatter"])
         self.requests = frozenset(words["requests"])
         self._particles = sorted(words["particles"], key=len, reverse=True)
