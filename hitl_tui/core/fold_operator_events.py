@@ -376,7 +376,7 @@ def edit(draft: Draft, event: Event) -> None:
     before = target(draft, event)
     todo = _with_input(before, event.data)
     planned = {**_short_values(before.arguments), **before.metadata.get("planned", {})}
-    metadata: TodoMetadata = {**without(todo.metadata, "lacks", "unplaced")}
+    metadata: TodoMetadata = {**without(todo.metadata, "lacks", "unplaced", "unread")}
     metadata["edited_by"] = event.by
     now = given_values(todo.arguments)
     metadata["planned"] = {name: was for name, was in planned.items() if now.get(name) != was}
@@ -384,7 +384,7 @@ def edit(draft: Draft, event: Event) -> None:
     for also in event.data.get("also", ()):
         with suppress(HitlError):
             other = _with_input(draft.get(str(also["todo_id"])), also)
-            draft.put(replace(other, metadata=without(other.metadata, "lacks", "unplaced")))
+            draft.put(replace(other, metadata=without(other.metadata, "lacks", "unplaced", "unread")))
 
 
 def _short_values(arguments: JsonObject) -> dict[str, Json]:

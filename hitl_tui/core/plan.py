@@ -94,6 +94,7 @@ class ExecutionStep:
         purpose: why this agent.
         expected_output: what should come out.
         unplaced: amounts that the query names for this step and that none of its parameters takes.
+        unread: parts of the query about this step that nothing was made of.
     """
 
     agent: str
@@ -109,6 +110,7 @@ class ExecutionStep:
     purpose: str = ""
     expected_output: str = ""
     unplaced: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
@@ -126,6 +128,7 @@ class ExecutionStep:
             "purpose": self.purpose,
             "expected_output": self.expected_output,
             "unplaced": list(self.unplaced),
+            "unread": list(self.unread),
         }
 
 
@@ -446,6 +449,8 @@ class ExecutionPlanConverter:
             metadata["needs_results"] = True
         if step.unplaced:
             metadata["unplaced"] = list(step.unplaced)
+        if step.unread:
+            metadata["unread"] = list(step.unread)
         own = facts.max_retries if facts.retries_of is None else facts.retries_of(arguments)
         optional = facts.optional if facts.optional_for is None else facts.optional_for(arguments)
         if step.id:

@@ -178,7 +178,7 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
         "risk": todo.risk.value,
         "dependencies": [{"id": d, "status": draft.status(d)} for d in todo.dependencies],
         "missing": list(todo.missing),
-        "notes": list(todo.metadata.get("notes", ())),
+        "notes": [*todo.metadata.get("notes", ()), *_unread(todo)],
         "optional": todo.optional,
         "ran_before": _ran_before(todo),
     }
@@ -188,6 +188,13 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
         about["results"] = results
     about["notes"] += _missed(draft, {result["id"] for result in results})
     return about
+
+
+def _unread(todo: SupervisorTodo) -> list[str]:
+    """Return what was said of a step and isn't in its plan."""
+    return [
+        Message('{} is planned without regard to "{}".', todo.name, part) for part in todo.metadata.get("unread", ())
+    ]
 
 
 _MOST_MISSED = 3
@@ -385,7 +392,7 @@ def plan_question(draft: Draft) -> Request:
             for t in todos
         ],
     }
-    notes = dict.fromkeys(note for t in todos for note in t.metadata.get("notes", ()))
+    notes = dict.fromkeys(note for t in todos for note in (*t.metadata.get("notes", ()), *_unread(t)))
     about: About = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
     about["steps"] = {t.id: {"title": t.name} for t in todos}
     risk = _unasked_risk(draft, todos)

@@ -86,6 +86,7 @@ _WORDS = {
         "skipped": "skipped",
         "failed": "failed",
         "blocked": "not run",
+        "unread": 'planned without regard to "{}"',
         "was_rejected": "{} was rejected",
         "was_expired": "{} expired",
         "was_failed": "{} failed",
@@ -110,6 +111,7 @@ _WORDS = {
         "skipped": "건너뜀",
         "failed": "실패",
         "blocked": "실행하지 않음",
+        "unread": '"{}" 부분은 반영되지 않음',
         "was_rejected": "{} 거부됨",
         "was_expired": "{} 기한 지남",
         "was_failed": "{} 실패",
@@ -270,7 +272,8 @@ def compose(
     resting = [one for one in said if not among or one.todo.created_at >= began]
     files = tuple(dict.fromkeys(f for r in results.values() for f in r.get("files", ())))
     sections = [(words["answer"], answer), (words["files"], _listed(files)), (words["lasting"], left)]
-    sections.append((words["open"], "\n".join(_undone(t, by_id, words, language) for t in undone)))
+    unread = [line for t in done for line in _unread(t, words)]
+    sections.append((words["open"], "\n".join([*(_undone(t, by_id, words, language) for t in undone), *unread])))
     sections.append((words["evidence"], _evidence(in_order if runs else resting, answering, words)))
     sections.append((words["absent"], _listed([text for text in absent if text not in stated])))
     deeds_in_short = in_short(list(runs.values()), language) if runs else []
@@ -648,6 +651,12 @@ def _undone(todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], words: Ma
     if cause is not None:
         return f"{head}: {state}: {_became(cause, words)}"
     return f"{head}: {state}" + (f" ({clip(why, 200)})" if why else "")
+
+
+def _unread(todo: SupervisorTodo, words: Mapping[str, str]) -> list[str]:
+    """Return what was said of a step that is done and wasn't in its plan."""
+    parts = todo.metadata.get("unread", ())
+    return [f"- {step_name(todo.id)} {todo.name}: {words['unread'].format(part)}" for part in parts]
 
 
 def _became(todo: SupervisorTodo, words: Mapping[str, str]) -> str:

@@ -44,6 +44,15 @@ def test_every_question_carries_the_digest_of_its_subject_and_fitting_options() 
     assert count_asked(table.board) == 5
 
 
+def test_what_was_left_out_of_a_step_is_said_where_that_is_asked_about_and_not_beside_others() -> None:
+    first, second = plan("a", "b")
+    table = Table([replace(first, metadata={**first.metadata, "unread": ["of Monday"]}), second])
+    said = f'{first.name} is planned without regard to "of Monday".'
+    assert [q.about["notes"] for q in table.questions()] == [[said], []]
+    table.take(on(EventKind.EDIT, "todo_001", arguments={"what": "z"}, risk="low"))
+    assert [q.about["notes"] for q in table.questions()] == [[], []]
+
+
 @pytest.mark.parametrize(
     "event",
     [

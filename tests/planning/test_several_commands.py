@@ -132,7 +132,7 @@ def test_what_is_not_planned_is_said_or_searched_for(parts: list[str], other: st
         joint = data.draw(st.sampled_from(JOINTS)) if text else ""
         text += joint + (data.draw(st.sampled_from(SAID[part])) if part in SAID else part)
     plan = planned(text)
-    told = "\n".join([*plan.notes, *(str(s.input_mapping) for s in plan.plan.steps)])
+    told = "\n".join([*plan.notes, *(f"{s.input_mapping} {s.unread}" for s in plan.plan.steps)])
     for part in parts:
         known = part.split()[0] if part in SAID else part.split()[-1]
         assert known in told, (text, part, told)
@@ -141,9 +141,6 @@ def test_what_is_not_planned_is_said_or_searched_for(parts: list[str], other: st
 @pytest.mark.parametrize(
     ("query", "note"),
     [
-        ("run slow-job n 7 and water the plants", 'slow-job is planned without regard to "water the plants".'),
-        ("run delete-log of yesterday", 'delete-log is planned without regard to "yesterday".'),
-        ("run list-logs or archive", 'list-logs is planned without regard to "archive".'),
         ("The disk is full. Run archive.", 'Nothing was planned for "The disk is full".'),
         ("list logs, then delete user records", 'Nothing was planned for "delete user records".'),
         (
@@ -158,6 +155,30 @@ def test_a_part_that_nothing_was_made_of_is_said_to_whoever_is_asked(query: str,
     assert plan.notes == (note,)
     assert plan.intent.to_dict()["notes"] == [note]
     assert all(t.metadata["notes"] == [note] for t in AGENT.convert_with_strategy(plan.plan))
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("run slow-job n 7 and water the plants, then archive", ["water the plants"]),
+        ("list-logs, then run delete-log of yesterday, then archive", ["yesterday"]),
+        ("run list-logs or archive", ["archive"]),
+        ("run slow-job containing 7", ["containing"]),
+        # what says what an argument is given
+        ("run the slow job taking 7, then archive", []),
+        ("delete the old log keeping the last 50 lines, then compress it", []),
+        ("delete the old log retaining 50 lines", []),
+        ("오래된 로그 줄을 지우고 50줄만 남겨줘", []),
+    ],
+)
+def test_a_part_of_a_call_that_nothing_was_made_of_is_said_of_its_step_alone(query: str, left: list[str]) -> None:
+    rotate = CommandFacts("rotate-log", "Delete old log lines", {"lines": ParameterFacts("integer")})
+    known = {rotate.name: rotate, "archive": COMMANDS["archive"]} if "50" in query else COMMANDS
+    agent = PlanningAgent({**agents(), "command_team": COMMAND_TEAM}, RulePlanner(known))
+    plan = asyncio.run(agent.create_execution_plan(query))
+    assert plan.notes == plan.intent.notes == ()
+    unread = [t.metadata.get("unread", []) for t in agent.convert_with_strategy(plan.plan)]
+    assert [parts for parts in unread if parts] == ([left] if left else [])
 
 
 @pytest.mark.parametrize("query", ["back up the database", "Before you archive, back up the database"])

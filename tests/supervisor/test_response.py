@@ -118,6 +118,14 @@ def test_what_isnt_done_of_a_further_question_is_said_under_it() -> None:
     assert only.text.startswith(f"## Answer\n\n{of_plan}")
 
 
+def test_what_was_left_out_of_a_step_is_said_below_the_answer() -> None:
+    rotate = todo(1, metadata={"unread": ["of Monday"]})
+    result = {"todo_001": {"text": "kept 30"}}
+    english, korean = (compose("q", language, [rotate], result).text for language in ("en", "ko"))
+    assert english.startswith("## Answer\n\nkept 30\n\n## Not done\n\n- 001 Step 1: planned without regard to")
+    assert '"of Monday" 부분은 반영되지 않음' in korean
+
+
 def test_what_one_command_changed_comes_first_beside_another_result() -> None:
     rotate = todo(1, risk=Risk.HIGH)
     vat = replace(todo(2, 1), agent_name="vat")

@@ -80,6 +80,12 @@ def fill(clause: str, facts: CommandFacts, named: Sequence[Span] = ()) -> list[C
     return filling.calls()
 
 
+def but_counted(parts: Iterable[str], words: str) -> tuple[str, ...]:
+    """Return parts of a text without those that only say what a number counts: "줄을" beside "50줄만"."""
+    counted = {one.unit for one in given_in(words) if one.measure == "count"}
+    return tuple(part for part in parts if not any(lexicon().is_word(part, unit) for unit in counted))
+
+
 def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
     return {n: values[n] for n in facts.parameters if n in values}
 
@@ -202,6 +208,7 @@ class _Filling:
 
     Attributes:
         text: the clause without what says that it is called.
+        named_by: the places of what its parameter was named for, by words beside it or by what it is.
         rows: what that gives; what stands in a list for one parameter is one row.
         slots: the parameters without a value, as they are declared.
         several: values of one parameter, each of a call of its own.
@@ -211,7 +218,7 @@ class _Filling:
         self.clause, self.facts, self.named = clause, facts, named
         pairs = {} if facts.takes_words else {match.span(): match for match in PAIR.finditer(clause)}
         self.values = {match["name"]: _written(match, facts) for match in pairs.values()}
-        self.used, self.several = [*pairs], list[dict[str, Json]]()
+        self.used, self.named_by, self.several = [*pairs], list[Span](), list[dict[str, Json]]()
         self.text = blanked(clause, [*named, *pairs])
         self.slots = [_Slot(n, p) for n, p in facts.parameters.items() if n not in self.values]
         self.rows: list[list[Given]] = []
@@ -245,6 +252,7 @@ class _Filling:
         for _, places, slot, values in sorted(self._offers(), key=lambda offer: (-offer[0], offer[1])):
             if slot in self.slots and not any(overlaps(place, self.used) for place in places):
                 self._take(slot, values, places)
+                self.named_by += places
 
     def take_only(self, types: Sequence[str], kinds: Collection[str], *, many: bool = False) -> None:
         """Give what is left of some kinds to the only parameters of these types: as many as there are, in order.
@@ -372,8 +380,9 @@ class _Filling:
         unplaced = [g.place for g in left if g.kind == "percent" or g.measure or not self.facts.parameters]
         said = tuple(dict.fromkeys(self.clause[slice(*place)].strip() for place in unplaced))
         modifiers = [match.span() for match in rules().commands.modifiers.finditer(self.clause)]
-        read = [*self.named, *self.used, *unplaced, *self._known, *modifiers]
-        not_read = () if self.facts.takes_words else unread(self.clause, read)
+        governing = [rules().commands.governs.search(self.clause[:start]) for start, _ in self.named_by]
+        read = [*self.named, *self.used, *unplaced, *self._known, *modifiers, *(m.span("word") for m in governing if m)]
+        not_read = () if self.facts.takes_words else but_counted(unread(self.clause, read), self.clause)
         call = Call(self.facts, {}, self.clause.strip(), 0, len(self.clause), tuple(self.used), said, not_read)
         values = ({**self.values, **one} for one in self.several or [{}])
         return [replace(call, parameters=in_declared_order(given, self.facts)) for given in values]

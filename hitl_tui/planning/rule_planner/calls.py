@@ -12,7 +12,7 @@ from itertools import chain, takewhile
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
-from hitl_tui.planning.rule_planner.arguments import Call, fill, in_declared_order, of_kind
+from hitl_tui.planning.rule_planner.arguments import Call, but_counted, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
 from hitl_tui.planning.rule_planner.rule_file import Expression, lexicon, name_words, rules
@@ -130,7 +130,8 @@ def _goes_on(last: Call, clause: Clause) -> list[Call]:
         return [last, *(Call(facts, given, said.strip(), clause.start, clause.end) for given in whole)]
     if more.parameters:
         given = in_declared_order({**last.parameters, **more.parameters}, facts)
-        return [replace(last, parameters=given, end=clause.end, words=f"{last.words}. {said.strip()}")]
+        words = f"{last.words}. {said.strip()}"
+        return [replace(last, parameters=given, end=clause.end, words=words, unread=but_counted(last.unread, words))]
     return []
 
 

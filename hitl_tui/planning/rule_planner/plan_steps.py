@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -170,7 +170,7 @@ class Wanted:
         """
         asked, words, text = self.asked, rules().sentences[self.reading.language], self.reading.text
         found = [words["disabled"].format(agent=agent) for agent in self.missing]
-        found += left_out(asked, self.reading.language)
+        found += unclear(asked, self.reading.language)
         said = [clause.text for clause in asked.beside] if asked.calls else [text]
         deeds = [deed for one in said for deed in deeds_asked(one)]
         if not asked.calls and withheld and (deeds or any(spoken_name(name).search(text) for name in withheld)):
@@ -299,19 +299,24 @@ def write_step(query: str, language: str, file: str = "") -> ExecutionStep:
 
 def run_step(call: Call, language: str) -> ExecutionStep:
     """Return the step that calls a command or a team with exactly these arguments."""
-    facts = call.facts
+    facts, left = call.facts, tuple(cut(part, _LONGEST) for part in call.unread)
     if facts.own:
         titled = facts.titles.get(language) or title_of(call.words or facts.name)
         inputs, words = facts.inputs(call.parameters), call.words or facts.name
-        return ExecutionStep(facts.name, words, titled, input_mapping=inputs, unplaced=call.unplaced)
+        return ExecutionStep(facts.name, words, titled, input_mapping=inputs, unplaced=call.unplaced, unread=left)
     said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
     step = _step(Need.RUN, said, language, "", facts.inputs(call.parameters))
-    return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced)
+    return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced, unread=left)
 
 
-def left_out(asked: Asked, language: str) -> Iterator[str]:
-    """Yield what of the words about commands was left out, a sentence each."""
-    left = [("without", call.command, part) for call in asked.calls for part in call.unread]
-    left += [("unclear", command, part) for part, command in asked.unclear]
-    for why, command, part in left:
-        yield rules().sentences[language][why].format(command=command, part=cut(part, _LONGEST))
+def left_out(asked: Asked, language: str) -> list[str]:
+    """Return what of the words about commands was left out, a sentence each."""
+    left = ((call.command, cut(part, _LONGEST)) for call in asked.calls for part in call.unread)
+    told = [Message('{} is planned without regard to "{}".', command, part) for command, part in left]
+    return [*told, *unclear(asked, language)]
+
+
+def unclear(asked: Asked, language: str) -> list[str]:
+    """Return which clauses name a command and call none, a sentence each."""
+    said = rules().sentences[language]["unclear"]
+    return [said.format(command=command, part=cut(part, _LONGEST)) for part, command in asked.unclear]

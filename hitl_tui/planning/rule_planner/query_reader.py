@@ -134,11 +134,18 @@ def unread(text: str, used: Sequence[Span]) -> tuple[str, ...]:
         word = match.group()
         if overlaps(match.span(), used):
             groups.append([])
-        elif term_of(word) and not (rules().commands.told.fullmatch(word) or rules().commands.request.search(word)):
+        elif term_of(word) and not (_is_told(word) or rules().commands.request.search(word)):
             groups[-1].append(match.span())
     parts = (text[group[0][0] : group[-1][1]] for group in groups if group)
     # One Korean syllable by itself ("건", "때") is no part that says something.
     return tuple(part for part in parts if not _SYLLABLE.fullmatch(part))
+
+
+def _is_told(word: str) -> bool:
+    """Whether a word only tells that something is to be done, an English verb with "-ing", too."""
+    stem = word.removesuffix("ing") if word.isascii() else word
+    forms = {word, stem, f"{stem}e", stem[:-1]} if stem != word else {word}
+    return any(rules().commands.told.fullmatch(form) for form in forms)
 
 
 def report_subject(text: str) -> str:

@@ -107,6 +107,10 @@ class Lexicon:
                 return rest
         return word
 
+    def is_word(self, said: str, word: str) -> bool:
+        """Whether something said is a word, alone or with a Korean particle."""
+        return said == word or (said.startswith(word) and said.removeprefix(word) in self._particles)
+
     def vocabulary(self, facts: CommandFacts) -> frozenset[str]:
         """Return what the words mean by which something that can be called describes itself."""
         parts = [facts.name, facts.description, *facts.parameters]
