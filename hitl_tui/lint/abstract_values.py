@@ -279,7 +279,8 @@ class GraphRef:
         entries: names of the nodes that it begins with.
         routers: functions that choose where to go on, by the name of the node before.
         compiled: for every time it is compiled, its place and whether it keeps nothing.
-        stops: static breakpoints were asked for.
+        stops: static breakpoints were asked for, or a middleware asks.
+        asked: names of the tools whose calls a middleware asks about before they run; `*` for all.
         name: the variable it is bound to, for people.
     """
 
@@ -290,6 +291,7 @@ class GraphRef:
     routers: list[tuple[str, Value]] = field(default_factory=list)
     compiled: list[tuple[Place, bool]] = field(default_factory=list)
     stops: bool = False
+    asked: frozenset[str] = frozenset()
     name: str = ""
 
 

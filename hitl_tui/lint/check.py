@@ -75,6 +75,10 @@ def _deeper() -> Iterator[None]:
         sys.setrecursionlimit(was)
 
 
+_TOOL = "tool "
+"""What the names of an agent's tools begin with in the table."""
+
+
 class _Check:
     def __init__(self, text: str, target: Target, sources: Sources) -> None:
         self._text = text
@@ -140,6 +144,8 @@ class _Check:
                 return graphs
             raise _missing(module, attribute, scope.names)
         found = self._graphs_of(scope.names[attribute])
+        if len(found) == 1:  # of several names that one builder has, the one that was asked for
+            found[0].name = attribute
         return found or [graph for graph in graphs if graph.place.file == module.shown]
 
     def _graphs_of(self, value: Value) -> list[GraphRef]:
@@ -181,7 +187,8 @@ class _Check:
             case External():
                 self._rows.append(NodeRow(graph.name, name, False, None, Position.NONE))
             case _:
-                self._rows += _rows(graph.name, name, self._run_node(graph, name, ref))
+                asked = name.startswith(_TOOL) and not graph.asked.isdisjoint({"*", name.removeprefix(_TOOL)})
+                self._rows += _rows(graph.name, name, self._run_node(graph, name, ref), asked=asked)
 
     def _run_node(self, graph: GraphRef, name: str, ref: Ref | None) -> Frame:
         """Walk a node and what chooses where to go on from it: one task, which runs again as a whole."""
@@ -227,8 +234,9 @@ class _Check:
         return False
 
 
-def _rows(graph: str, node: str, frame: Frame) -> list[NodeRow]:
-    asks, rules = bool(frame.sites), tuple(sorted(frame.rules, key=lambda rule: rule.id))
+def _rows(graph: str, node: str, frame: Frame, *, asked: bool = False) -> list[NodeRow]:
+    """Return the rows of a node; `asked`: a person is asked before it runs."""
+    asks, rules = asked or bool(frame.sites), tuple(sorted(frame.rules, key=lambda rule: rule.id))
     if not frame.done:
         return [NodeRow(graph, node, asks, None, Position.NONE, rules)]
     done = sorted(frame.done.values(), key=lambda d: d.effect.place)

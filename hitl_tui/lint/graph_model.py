@@ -64,6 +64,9 @@ class GraphModel:
             return value_of(self._new_graph("graph", node))
         if ours and last in _AGENTS:
             return self._agent(last, given, node)
+        if ours and last == "HumanInTheLoopMiddleware":
+            asked = tuple((tool, UNKNOWN) for tool in sorted(_asked_tools(given.get(0, "interrupt_on"), node)))
+            return Value(refs=frozenset({External(f"{name}()")}), fields=asked)
         if ours and last == "ToolNode":
             tools = given.get(0, "tools") or UNKNOWN
             return value_of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
@@ -119,11 +122,12 @@ class GraphModel:
             graph.nodes["tools"] = value_of(ToolNodeRef(tools.items or (tools,), self._context.place(node)))
         else:
             self._tool_nodes(graph, tools)
-        if any(
-            external_name(v).rstrip("()").endswith("HumanInTheLoopMiddleware")
-            for v in _flat(given.names.get("middleware"))
-        ):
-            graph.stops = True
+        for middleware in _flat(given.names.get("middleware")):
+            if external_name(middleware).rstrip("()").endswith("HumanInTheLoopMiddleware"):
+                graph.stops = True
+                graph.asked |= {tool for tool, _ in middleware.fields or ()}
+        if (told := given.names.get("interrupt_on")) is not None:
+            graph.asked |= _asked_tools(told, node)
         graph.compiled.append((self._context.place(node), keyword_is(node, "checkpointer", False)))
         graph.stops = graph.stops or bool({"interrupt_before", "interrupt_after", "interrupt_on"} & set(given.names))
         return value_of(graph)
@@ -275,6 +279,18 @@ class GraphModel:
             return Summary()
         args = () if isinstance(ref, ToolRef | TaskRef) else (STATE,)
         return self._walk.follow(function, Given(args, open=True))
+
+
+def _asked_tools(told: Value | None, node: ast.expr) -> frozenset[str]:
+    """Return the tools that `interrupt_on` of a call names, those that are switched off aside; `*` for all."""
+    written = next((k.value for k in getattr(node, "keywords", ()) if k.arg == "interrupt_on"), None)
+    if isinstance(written, ast.Dict) and all(isinstance(key, ast.Constant) for key in written.keys):
+        pairs = zip(written.keys, written.values, strict=True)
+        on = [key for key, value in pairs if not (isinstance(value, ast.Constant) and value.value is False)]
+        return frozenset(str(key.value) for key in on if isinstance(key, ast.Constant))
+    if told is not None and told.fields is not None:
+        return frozenset(tool for tool, _ in told.fields)
+    return frozenset({"*"})
 
 
 def _called_method(ref: InstanceRef) -> FunctionRef | None:

@@ -7,7 +7,8 @@ from pathlib import Path
 from lint_support import checked
 
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.wording.lint_report import WIDTH, report_lines
+from hitl_tui.lint.findings import Position
+from hitl_tui.wording.lint_report import WIDTH, report_lines, summary
 
 SOURCE = """
     import os
@@ -244,3 +245,45 @@ def test_an_effect_in_another_module_is_told_with_its_file(tmp_path: Path) -> No
         ["by_module", "httpx.Client.post", "shop.py:8", "before", "no", "AGAIN"],
         ["by_method", "httpx.Client.post", "shop.py:8", "after", "no", "ok"],
     ]
+
+
+def test_tools_that_a_middleware_asks_about_may_ask_and_act_afterwards(tmp_path: Path) -> None:
+    source = """
+        from langchain.agents import create_agent
+        from langchain.agents.middleware import HumanInTheLoopMiddleware
+        from langchain_core.tools import tool
+
+        @tool
+        def send_mail(to: str) -> str:
+            "Send."
+            httpx.post("/mails")
+            return "sent"
+
+        @tool
+        def look(q: str) -> str:
+            "Look."
+            httpx.post("/looks")
+            return "found"
+
+        asks = HumanInTheLoopMiddleware(interrupt_on={"send_mail": True, "look": False})
+        graph = create_agent("m", [send_mail, look], middleware=[asks])
+        """
+    report = checked(tmp_path, source)
+    assert [(row.node, row.interrupts, row.position) for row in report.rows] == [
+        ("tool send_mail", True, Position.AFTER),
+        ("tool look", False, Position.NONE),
+    ]
+    assert "1 of which may ask" in str(summary(report))
+
+
+def test_the_table_is_headed_by_the_graph_that_was_asked_for(tmp_path: Path) -> None:
+    source = """
+        def work(state):
+            return {}
+
+        b = StateGraph(State)
+        b.add_node(work)
+        graph = b.compile()
+        static = b.compile(interrupt_before=["work"])
+        """
+    assert {row.graph for row in checked(tmp_path, source, attribute="graph").rows} == {"graph"}
