@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.channels.callers import AGENTS_TOKEN, APPROVER_TOKEN, Callers
 from hitl_tui.cli.secrecy import Secrecy
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import BadInput, MissingExtra
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.messages import Message
@@ -42,10 +43,7 @@ async def mcp(job: Job) -> int:
         MissingExtra: what it needs isn't installed.
     """
     if find_spec("mcp") is None:
-        raise MissingExtra(
-            Message('The MCP server needs the extra "mcp"; to install it: pip install "hitl-tui[mcp]"'),
-            help=Message("In a checkout of the source: uv run --extra mcp hitl-tui mcp"),
-        )
+        raise MissingExtra(Message('The MCP server needs the extra "mcp".'), help=install_help("mcp"))
     from hitl_tui.channels.mcp_server.changes import Changes
     from hitl_tui.channels.mcp_server.tools import TaskTools
 

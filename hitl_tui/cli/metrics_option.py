@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import MissingExtra
 from hitl_tui.core.messages import Message
 from hitl_tui.language import translate
@@ -43,9 +44,7 @@ async def metrics_of(
         return
     host, port = given_address(given, "--metrics", _PORT)
     if find_spec("prometheus_client") is None:
-        raise MissingExtra(
-            Message('Figures for Prometheus need the extra "metrics"; to install it: pip install "hitl-tui[metrics]"')
-        )
+        raise MissingExtra(Message('Figures for Prometheus need the extra "metrics".'), help=install_help("metrics"))
     from hitl_tui.channels.metrics import ProcessFigures, metrics_at
 
     figures = ProcessFigures(open_now)

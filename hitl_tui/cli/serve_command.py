@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.metrics_option import metrics_of
 from hitl_tui.cli.settings import existing_workspace, operator_of
+from hitl_tui.config.extras import install_help
 from hitl_tui.config.paths import given_path
 from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput, HitlError, MissingExtra
@@ -122,10 +123,7 @@ def _listener(job: Job) -> socket.socket:
         MissingExtra: what serves isn't installed.
     """
     if any(find_spec(name) is None for name in _EXTRA):
-        raise MissingExtra(
-            Message('Serving over HTTP needs the extra "serve"; to install it: pip install "hitl-tui[serve]"'),
-            help=Message("In a checkout of the source: uv run --extra serve hitl-tui serve --listen"),
-        )
+        raise MissingExtra(Message('Serving over HTTP needs the extra "serve".'), help=install_help("serve"))
     host, port = given_address(job.arguments.listen or "", "--listen", _PORT)
     token = job.environ.get(TOKEN, "").strip()
     if token and job.arguments.no_token:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.cli.settings import claimed, existing_workspace, operator_of
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import MissingExtra
 from hitl_tui.core.messages import Message
 from hitl_tui.language import VARIABLE, _, language
@@ -35,10 +36,7 @@ def web(job: Job) -> int:
     from hitl_tui.web.auth import loopback
 
     if any(find_spec(name) is None for name in _EXTRA):
-        raise MissingExtra(
-            Message('The console in a browser needs the extra "web"; to install it: pip install "hitl-tui[web]"'),
-            help=Message("In a checkout of the source: uv run --extra web hitl-tui web"),
-        )
+        raise MissingExtra(Message('The console in a browser needs the extra "web".'), help=install_help("web"))
     arguments = job.arguments
     address = loopback(arguments.host)
     command = _console_arguments(job)

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, LiteralString, NoReturn, Protocol, TypeVar
 from urllib.parse import urlsplit
 
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -267,9 +268,7 @@ class Neo4jEntries:
         try:
             from neo4j.exceptions import DriverError, Neo4jError
         except ImportError as error:
-            raise StorageError(
-                Message("Neo4j needs an extra; to install it: uv pip install 'hitl-tui[neo4j]'.")
-            ) from error
+            raise StorageError(Message('Neo4j needs the extra "neo4j".'), help=install_help("neo4j")) from error
         if self._driver is None:
             self._driver = self._connected()
         try:

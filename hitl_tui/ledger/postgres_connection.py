@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.config.extras import install_help
 from hitl_tui.config.postgres_address import server_words, shown_address
 from hitl_tui.core.errors import BadInput, HitlError, ServerAway, StorageError
 from hitl_tui.core.messages import Message
@@ -58,7 +59,7 @@ def driver() -> Any:
         import psycopg
     except ImportError as error:
         raise BadInput(
-            Message("PostgreSQL needs a driver that isn't installed."), help="pip install 'hitl-tui[postgres]'"
+            Message("PostgreSQL needs a driver that isn't installed."), help=install_help("postgres")
         ) from error
     return psycopg
 

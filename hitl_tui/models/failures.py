@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from hitl_tui.config.extras import install_help
 from hitl_tui.config.model_settings import ModelSettings
 from hitl_tui.core.errors import BadInput, HitlError, MissingExtra
 from hitl_tui.core.messages import Message
@@ -54,7 +55,7 @@ def unknown_provider(provider: str, known: list[str]) -> BadInput:
 def missing_package(settings: ModelSettings, package: str) -> MissingExtra:
     """Return what is said where the package of a provider isn't installed."""
     if extra := EXTRAS.get(settings.provider):
-        help = Message('Install it with: pip install "hitl-tui[{}]"', extra)
+        help = install_help(extra)
     else:
         help = Message("Install it with: pip install {}", package)
     return MissingExtra(Message("The model {} needs the package {}.", settings.name, package), help=help)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from hitl_tui.config.extras import install_command
 from hitl_tui.core.messages import Message
 from hitl_tui.notifications.moments import Text
 
@@ -31,7 +32,7 @@ def send(address: str, text: Text) -> str:
     try:
         import apprise
     except ImportError:
-        return Message("install {} to send notifications", "hitl-tui[notify]")
+        return Message('sending takes the extra "notify"; install it with: {}', install_command("notify"))
     logger = logging.getLogger("apprise")
     logger.propagate = False  # an address may be in what it logs
     logger.setLevel(logging.WARNING)

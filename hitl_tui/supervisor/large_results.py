@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from hitl_tui.config.atomic_files import make_private, write_atomically
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -106,9 +107,7 @@ class BucketResults:
         try:
             import botocore.session
         except ImportError as error:
-            raise BadInput(
-                Message("S3 needs a client that isn't installed."), help="pip install 'hitl-tui[s3]'"
-            ) from error
+            raise BadInput(Message("S3 needs a client that isn't installed."), help=install_help("s3")) from error
         self._session = botocore.session.get_session()
         self._bucket = bucket
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""

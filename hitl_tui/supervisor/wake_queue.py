@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.config.extras import install_help
 from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_label
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
@@ -277,7 +278,7 @@ class WakeQueue:
             from procrastinate import schema
         except ImportError as error:
             raise BadInput(
-                Message("Workers need a queue that isn't installed."), help="pip install 'hitl-tui[postgres]'"
+                Message("Workers need a queue that isn't installed."), help=install_help("postgres")
             ) from error
         steps = sorted(path.name for path in schema.migrations_path.glob("*.sql"))
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.config.extras import install_help
 from hitl_tui.config.postgres_address import port_of, server_words, shown_address
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
@@ -217,7 +218,7 @@ async def _connect(uri: str) -> psycopg.AsyncConnection[Row]:
         import psycopg
     except ImportError as error:
         raise BadInput(
-            Message("PostgreSQL needs a driver that isn't installed."), help="pip install 'hitl-tui[postgres]'"
+            Message("PostgreSQL needs a driver that isn't installed."), help=install_help("postgres")
         ) from error
     where = shown_address(uri)
     try:

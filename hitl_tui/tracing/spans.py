@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from hitl_tui.config.extras import install_command
 from hitl_tui.core.messages import Message
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -66,7 +67,7 @@ def why_unsent(environ: Mapping[str, str]) -> str:
     try:
         import opentelemetry.exporter.otlp.proto.http.trace_exporter  # noqa: F401
     except ImportError:
-        return Message('No traces are sent without OpenTelemetry; install it with: pip install "hitl-tui[traces]"')
+        return Message("No traces are sent without OpenTelemetry; install it with: {}", install_command("traces"))
     return ""
 
 

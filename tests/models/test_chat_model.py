@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 from scripted_model import Cuts, Fails, Garbage, Hangs, Reply, Says, ScriptedModel, scripted_model
 
+from hitl_tui.config.extras import install_command
 from hitl_tui.config.model_settings import ModelSettings, Prices
 from hitl_tui.core.errors import BadInput, HitlError, MissingExtra
 from hitl_tui.models.chat_model import LARGEST, Answer, ChatModel, Form
@@ -131,7 +132,7 @@ def test_a_package_that_is_missing_names_its_extra(
     monkeypatch.setitem(sys.modules, package, None)  # as Python itself marks what can't be imported
     with pytest.raises(MissingExtra) as missing:
         ChatModel(ModelSettings(f"{provider}:x"), KEY)
-    assert missing.value.help == f'Install it with: pip install "hitl-tui[{extra}]"'
+    assert missing.value.help == f"Install it with: {install_command(extra)}"
 
 
 def test_an_answer_that_takes_too_long_is_given_up() -> None:

@@ -14,6 +14,8 @@ import pytest
 from cli_support import S1_EN, Shell
 from otlp_receiver import Receiver, otlp_receiver
 
+from hitl_tui.config.extras import install_command
+
 pytestmark = pytest.mark.long
 
 SECRET = "hunter2-very-secret"
@@ -208,6 +210,6 @@ def test_a_sentence_names_the_extra(shell: Shell, tmp_path: Path) -> None:
     ran = shell.process("run", S1_EN, "--json", PYTHONPATH=str(tmp_path / "without"))
     assert ran.code == 3
     said = (shell.data / "sessions" / "s1" / "activity.log").read_text()
-    assert 'pip install \\"hitl-tui[traces]\\"' in said
+    assert f"No traces are sent without OpenTelemetry; install it with: {install_command('traces')}" in said
     ran = shell.process("do", "s1", "/todos", "--json", OTEL_EXPORTER_OTLP_PROTOCOL="grpc")
     assert "must be http/protobuf, not grpc" in (shell.data / "sessions" / "s1" / "activity.log").read_text()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.channels.plan_feedback.folder_store import FolderStore
 from hitl_tui.channels.plan_feedback.store import FeedbackStore
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import BadInput, MissingExtra
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -43,8 +44,5 @@ def s3_at(address: str) -> S3Store:
     try:
         from hitl_tui.channels.plan_feedback.s3_store import S3Store
     except ImportError as error:
-        raise MissingExtra(
-            Message('Feedback in S3 needs the extra "s3"; to install it: pip install "hitl-tui[s3]"'),
-            help=Message("In a checkout of the source: uv run --extra s3 hitl-tui …"),
-        ) from error
+        raise MissingExtra(Message('Feedback in S3 needs the extra "s3".'), help=install_help("s3")) from error
     return S3Store(address)

@@ -12,6 +12,7 @@ import aiosqlite
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.supervisor.checkpoint_file import is_ours
@@ -67,7 +68,7 @@ async def _postgres(uri: str) -> AsyncIterator[BaseCheckpointSaver[str]]:
         from psycopg import OperationalError
     except ImportError as error:
         raise StorageError(
-            Message("PostgreSQL stores need an extra; to install it: uv pip install 'hitl-tui[postgres]'.")
+            Message('PostgreSQL stores need the extra "postgres".'), help=install_help("postgres")
         ) from error
     try:
         async with AsyncPostgresSaver.from_conn_string(uri, serde=serializer()) as saver:

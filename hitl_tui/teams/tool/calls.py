@@ -17,6 +17,7 @@ from typing import Any
 from hitl_tui.config.atomic_files import make_private, write_atomically
 from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.config.declared_tools import ToolDeclaration
+from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.json_schema import why_unusable
 from hitl_tui.core.json_text import digest, strict_json
@@ -253,7 +254,7 @@ def _why(
         last = [line for line in outcome.stderr.splitlines() if line.strip()][-1:]
         if error["unusable"] == "server" and last:  # what it said of its own end
             values = [one(last[0], 200).rstrip(".")]
-        help = Message('Install it with: pip install "hitl-tui[mcp]"') if error["unusable"] == "no mcp" else ""
+        help = install_help("mcp") if error["unusable"] == "no mcp" else ""
         return _UNUSABLE[str(error["unusable"])].filled(name, *values), help
     if "misfit" in error:
         return Message('{} can\'t use "{}": {}.', name, told["misfit"], told["why"]), ""

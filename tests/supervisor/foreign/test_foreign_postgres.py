@@ -17,6 +17,7 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.postgres.shallow import ShallowPostgresSaver
 from postgres_server import PASSWORD
 
+from hitl_tui.config.extras import install_command
 from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.threads.postgres_store import PostgresDatabase
@@ -185,7 +186,7 @@ async def test_without_its_driver_it_says_how_to_get_it(monkeypatch: pytest.Monk
     with pytest.raises(BadInput, match="driver") as caught:
         async with open_store("postgresql://host/db"):
             pass
-    assert "hitl-tui[postgres]" in caught.value.help
+    assert caught.value.help == f"Install it with: {install_command('postgres')}"
 
 
 async def test_a_shallow_store_is_named(empty: str) -> None:
