@@ -209,6 +209,7 @@ def _option_names(typed: _Typed) -> list[_Found]:
 def _completers() -> Mapping[Takes, Callable[[_Typed, _Scene], Iterable[_Found]]]:
     return {
         Takes.TODO: _todos,
+        Takes.REMOVED: _removed_todos,
         Takes.QUESTION: _inner_questions,
         Takes.STATUS: _statuses,
         Takes.PRIORITY: lambda typed, scene: [(p, p, "") for p in map(str, Priority)],
@@ -259,6 +260,13 @@ def _todos(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
         if _goes_on(todo.id, typed.word) and _fits(typed.spec.name, todo, question):
             asks = "asks" if question is not None else str(todo.status)
             yield todo.id, todo.id, _shown(f"{asks} · {todo.agent_name} · {todo.name}")
+
+
+def _removed_todos(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
+    for todo_id, state in scene.snapshot.removed.items() if scene.snapshot else ():
+        if _goes_on(todo_id, typed.word):
+            todo = SupervisorTodo.from_state(state)
+            yield todo.id, todo.id, _shown(f"{todo.agent_name} · {todo.name}")
 
 
 def _inner_questions(typed: _Typed, scene: _Scene) -> Iterator[_Found]:

@@ -75,6 +75,7 @@ COMMANDS: Mapping[str, Callable[[CommandContext, CommandValues], Awaitable[Comma
         "todo update": plan_commands.update,
         "todo remove": plan_commands.remove,
         "todo priority": plan_commands.priority,
+        "todo putback": plan_commands.put_back,
         "todo move": plan_commands.move,
         "todo cancel": plan_commands.cancel,
         "graph": graph_commands.draw,

@@ -281,6 +281,17 @@ async def remove(context: CommandContext, values: CommandValues) -> CommandResul
     )
 
 
+async def put_back(context: CommandContext, values: CommandValues) -> CommandResult:
+    """Put a TODO that was removed back into the plan; it asks anew.
+
+    Raises:
+        UnknownName: none of those that were removed last is called so.
+    """
+    data: EventData = {"todo_id": resolve_id(values.text("id"), context.snapshot.removed)}
+    message = Message("{} is in the plan again.", step_name(data["todo_id"]))
+    return await context.change(EventKind.PUT_BACK, data, "restored", message, data)
+
+
 async def priority(context: CommandContext, values: CommandValues) -> CommandResult:
     """Give a TODO another priority; the scheduler goes by it at once.
 

@@ -14,6 +14,7 @@ class Takes(StrEnum):
     """What an argument is; completers and checks go by it."""
 
     TODO = Message("step id")
+    REMOVED = Message("id of a removed step")
     QUESTION = Message("question id")
     TASK = Message("task id")
     STATUS = Message("status")
@@ -133,6 +134,7 @@ SPECS: tuple[CommandSpec, ...] = (
     ),
     CommandSpec("todo update", "Set a step's status", (_ID, Argument("status", Takes.STATUS)), (_DIGEST,)),
     CommandSpec("todo remove", "Remove a step that never started", (_ID,)),
+    CommandSpec("todo putback", "Put a removed step back into the plan", (Argument("id", Takes.REMOVED),)),
     CommandSpec("todo priority", "Set a step's priority", (_ID, Argument("level", Takes.PRIORITY))),
     CommandSpec(
         "todo move",

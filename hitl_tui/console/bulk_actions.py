@@ -115,6 +115,7 @@ class BulkActions:
         display: the screen that shows it.
         report: shows what one command answered.
         review: shows questions to be approved together, with what is said of the rest.
+        remember: keeps what a command did, so that it can be taken back.
     """
 
     def __init__(
@@ -123,11 +124,13 @@ class BulkActions:
         display: SessionDisplay,
         report: Callable[[CommandResult], None],
         review: Callable[[Sequence[Question], str], None],
+        remember: Callable[[SessionHandle, CommandResult], None],
     ) -> None:
         self._console = console
         self._display = display
         self._report = report
         self._review = review
+        self._remember = remember
 
     def act(self, what: str, ids: Sequence[str]) -> None:
         """Do something to TODOs: `approve`, `skip`, `cancel`, `remove` or `priority`."""
@@ -190,6 +193,8 @@ class BulkActions:
     async def _each(self, handle: SessionHandle, title: str, command: str, ids: Sequence[str], said: str) -> None:
         """Carry a command out for each; `said` is what is said when all went well, else each has a line."""
         results = [(i, await handle.handler.handle_command(command.format(id=i))) for i in ids]
+        for __, result in results:
+            self._remember(handle, result)
         if len(results) == 1:
             self._report(results[0][1])
             return

@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
     Decision = Callable[[], Awaitable[CommandResult]]
 
+_TAKEN_BACK = frozenset({"skipped", "removed"})
+"""What commands answer that took a step out, which isn't a decision of a question."""
+
 
 class DecisionFlow:
     """Answers questions of the session that a screen shows.
@@ -152,9 +155,9 @@ class DecisionFlow:
         return self._decided[handle.session.id, handle.session.snapshot.branch]
 
     def remember(self, handle: SessionHandle, result: CommandResult) -> None:
-        """Keep what was decided about: it can be taken back."""
+        """Keep what was decided about, or removed: it can be taken back."""
         data = result.data
-        if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
+        if not result.failed and ("verdict" in data or "todo_ids" in data or result.status in _TAKEN_BACK):
             ids = data.get("todo_ids") or [data.get("todo_id", "")]
             self.decided(handle).extend(map(str, ids))
 

@@ -58,7 +58,7 @@ class SessionActions:
         self._display = display
         self.decisions = DecisionFlow(console, display, self._report)
         self.order = PlanOrdering(display, self._report)
-        self.bulk = BulkActions(console, display, self._report, self.decisions.review)
+        self.bulk = BulkActions(console, display, self._report, self.decisions.review, self.decisions.remember)
 
     def _on(self, work: Callable[[SessionHandle], Coroutine[object, None, None]]) -> None:
         """Begin something on the session that is on the screen now, or on its way there, whatever is there later."""
@@ -322,7 +322,7 @@ class SessionActions:
         decided = self.decisions.decided(handle)
         todo = handle.session.snapshot.todo(decided[-1]) if decided and decided[-1] else None
         if todo is None:
-            return False
+            return bool(decided) and decided[-1] in handle.session.snapshot.removed
         rejected = todo.status is Status.FAILED and bool(todo.metadata.get("rejected"))
         approved = todo.status is Status.PENDING and todo.approval is not None
         return approved or rejected or todo.status in (Status.IN_PROGRESS, Status.SKIPPED)
@@ -330,6 +330,10 @@ class SessionActions:
     async def _undo(self, handle: SessionHandle, todo_id: str) -> bool:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
         todo = handle.session.snapshot.todo(todo_id)
+        if todo is None and todo_id in handle.session.snapshot.removed:
+            result = await handle.handler.handle_command(f"/todo putback {todo_id}")
+            self._report(result)
+            return not result.failed
         if todo is None:
             self._display.say(_("No decision of yours to undo."))
         elif todo.status is Status.PENDING and todo.approval is not None:
@@ -361,6 +365,8 @@ class SessionActions:
                 if before.status is not Status.SKIPPED:
                     way = _("{id} was rejected before it: {command} takes that back.")
                 said += " " + way.format(id=number_of(before.id), command=undo_command(before.id))
+            elif self.undoable(handle):
+                said += " " + self._console.keymap.named(_("{session.undo} undoes your last decision."))
             self._display.say(said)
         return True
 

@@ -61,6 +61,7 @@ class Control:
         highest: the highest TODO number ever used.
         completed: how many TODOs are completed, for lists of checkpoints.
         refused: the last events that could not take effect, newest last.
+        removed: the steps that were taken out of the plan last, as they were, by id.
         held: nothing begins until the workspace's settings are known again.
         limited: no person accepted the plan, but the limit of revisions or a deadline.
         sequential: one TODO runs at a time, in the plan's order.
@@ -85,6 +86,7 @@ class Control:
     highest: int = 0
     completed: int = 0
     refused: tuple[Refusal, ...] = ()
+    removed: Mapping[str, TodoState] = field(default_factory=dict)
     held: bool = False
     limited: bool = False
     sequential: bool = False
@@ -99,6 +101,7 @@ class Control:
         data["mode"] = self.mode.value
         data["proposals"] = {k: dict(v) for k, v in self.proposals.items()}
         data["refused"] = [with_messages(r) for r in self.refused]
+        data["removed"] = {k: dict(v) for k, v in self.removed.items()}
         data["review"] = self.review.to_dict()
         data["reviewed"] = dict(self.reviewed)
         data["difference"] = dict(self.difference)

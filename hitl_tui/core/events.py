@@ -24,6 +24,7 @@ class EventKind(StrEnum):
     SKIP = "skip"
     ADD = "add"
     REMOVE = "remove"
+    PUT_BACK = "put_back"
     UPDATE = "update"
     PRIORITY = "priority"
     MOVE = "move"

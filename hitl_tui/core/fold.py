@@ -389,6 +389,7 @@ _HANDLERS: Mapping[EventKind, Callable[[Draft, Event], None]] = {
     EventKind.SKIP: fold_operator_events.skip,
     EventKind.ADD: fold_operator_events.add,
     EventKind.REMOVE: fold_operator_events.remove,
+    EventKind.PUT_BACK: fold_operator_events.put_back,
     EventKind.UPDATE: fold_operator_events.update,
     EventKind.PRIORITY: fold_operator_events.priority,
     EventKind.MOVE: fold_operator_events.move,

@@ -34,6 +34,8 @@ from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status, without
 
 _MOST_RETRIES = 1000
+_MOST_REMOVED = 50
+"""Removed steps that can be put back."""
 _LONGEST_KEPT = 200
 """Characters of an argument that is kept as it was planned."""
 DEFAULT_SKIP_REASON = Message("User skipped")
@@ -100,8 +102,7 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
     Raises:
         BadInput: the plan isn't accepted; UnknownName: a dependency doesn't exist.
     """
-    if draft.control.plan in (b.PLAN_REVISE, b.PLAN_REJECTED):
-        raise BadInput(Message("The plan isn't approved, so nothing can be added to it."))
+    _refuse_unplanned(draft)
     for dependency in todo.dependencies:
         draft.get(dependency)
     if not _is_next(draft, todo.id):
@@ -120,6 +121,16 @@ def add_todo(draft: Draft, event: Event, todo: SupervisorTodo) -> str:
     for fed in feeds:
         _feed(draft, todo, fed)
     return todo.id
+
+
+def _refuse_unplanned(draft: Draft) -> None:
+    """Check that there is a plan that something can be added to.
+
+    Raises:
+        BadInput: it is being made anew, or was rejected.
+    """
+    if draft.control.plan in (b.PLAN_REVISE, b.PLAN_REJECTED):
+        raise BadInput(Message("The plan isn't approved, so nothing can be added to it."))
 
 
 def _next_id(draft: Draft) -> str:
@@ -221,9 +232,34 @@ def remove(draft: Draft, event: Event) -> None:
     users = [t for t in may if todo.id in draft.dependencies(t)]
     if users:
         raise BadInput(
-            Message("{} can't be removed because {} depends on it.", step_name(todo.id), ", ".join(users[:5]))
+            Message(
+                "{} can't be removed because {} depends on it.",
+                step_name(todo.id),
+                ", ".join(map(step_name, users[:5])),
+            )
         )
     draft.drop(todo.id)
+    removed = {**draft.control.removed, todo.id: todo.to_state()}
+    draft.control = replace(draft.control, removed=dict(list(removed.items())[-_MOST_REMOVED:]))
+
+
+def put_back(draft: Draft, event: Event) -> None:
+    """`todo_id`: what was removed is in the plan again at its place, and asks anew; refused where nobody knows it."""
+    todo_id = str(event.data["todo_id"])
+    known = draft.control.removed.get(todo_id)
+    if known is None or todo_id in draft:
+        raise BadInput(Message("{} isn't one of the steps that were removed last.", step_name(todo_id)))
+    _refuse_unplanned(draft)
+    todo = SupervisorTodo.from_state(known)
+    if todo.status is Status.WAITING_APPROVAL:
+        todo = todo.with_status(Status.PENDING)
+    if needed := [step_name(d) for d in todo.dependencies if d in draft.control.removed]:
+        first = f"/todo putback {needed[0]}"
+        raise BadInput(Message("{} waits for {}, removed too; first: {}", step_name(todo_id), needed[0], first))
+    dependencies = tuple(d for d in todo.dependencies if d in draft)
+    draft.put(replace(todo, dependencies=dependencies, approval=None, asked=todo.asked + 1))
+    removed = {name: state for name, state in draft.control.removed.items() if name != todo_id}
+    draft.control = replace(draft.control, removed=removed)
 
 
 def update(draft: Draft, event: Event) -> None:

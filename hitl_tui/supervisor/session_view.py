@@ -250,6 +250,7 @@ def make_snapshot(
         errors=tuple(planning.get("errors", ())),
         intent=planning.get("intent") or {},
         refused=board.control.refused,
+        removed=board.control.removed,
         owned=owned,
         busy=busy,
         highest=board.control.highest,

@@ -388,6 +388,7 @@ class Snapshot:
     errors: tuple[str, ...] = ()
     intent: JsonObject = field(default_factory=dict)
     refused: tuple[Refusal, ...] = ()
+    removed: Mapping[str, TodoState] = field(default_factory=dict)
     owned: bool = True
     busy: bool = False
     highest: int = 0

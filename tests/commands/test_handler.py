@@ -162,6 +162,10 @@ async def test_remove_priority_move_edit(place: Place) -> None:
         assert [t.id for t in op.now.todos] == ["todo_004", "todo_001", "todo_002", "todo_003"]
         assert (await op.say("/todo remove 3"))["todo_id"] == "todo_003"
         assert "todo_003" not in op.now.raw
+        assert (await op.say("/todo putback 3"))["todo_id"] == "todo_003"
+        assert [t.id for t in op.now.todos] == ["todo_004", "todo_001", "todo_002", "todo_003"] and not op.now.removed
+        assert (await op.try_to("/todo putback 3"))["error"]
+        await op.say("/todo remove 3")
         answer = await op.say("/todo edit 1 other words")
         assert answer["arguments"] == {"what": "other words"}
 

@@ -186,6 +186,27 @@ async def test_undo_takes_a_skip_back(tmp_path: Path) -> None:
         await c.until(lambda: c.status("todo_001") == Status.WAITING_APPROVAL, "asked again")
 
 
+@pytest.mark.parametrize("undo", ["f8", "0"])
+async def test_undo_puts_a_removed_step_back(tmp_path: Path, undo: str) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        c.session.query_one(PlanTable).focus()
+        await c.press("end", "d")
+        await c.until(lambda: c.app.screen is not c.session, "the dialog")
+        c.clock.rest()
+        await c.press("1")
+        await c.until(lambda: not c.status("todo_002") and c.app.screen is c.session, "removed")
+        await c.press("u")
+        assert "F8 undoes your last decision." in c.message, "that of another row"
+        c.clock.rest()
+        await c.press(undo)
+        await c.until(lambda: c.status("todo_002") == Status.PENDING, "in the plan again")
+        assert c.message == "002 is in the plan again."
+        c.clock.rest()
+        await c.press(undo)
+        await c.until(lambda: c.message == "No decision of yours to undo.", "nothing more")
+
+
 async def test_undo_passes_over_a_proposal_that_was_rejected(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

@@ -225,6 +225,7 @@ def _command(table: Table, first: str, second: str, number: int) -> Event:
         on(EventKind.MOVE, first, where=("before", "after")[variant % 2], anchor=second),
         on(EventKind.EDIT, first, arguments={"what": "xy"[variant % 2]}, risk=risks[variant % 3].value),
         on(EventKind.REMOVE, first),
+        on(EventKind.PUT_BACK, f"todo_{variant % 6 + 1:03d}"),
         on(EventKind.CANCEL, first),
         Event(EventKind.MODE, {"mode": modes[variant % 3].value}),
         add("added", manual=bool(variant % 2), after=[second][: variant // 2 % 2]),

@@ -192,7 +192,11 @@ def test_invariants_hold_after_any_events(table: Table, numbers: list[int]) -> N
         table.take(event)
         check(before, table, event)
         fresh = table.board.todos.keys() - before.todos.keys()
-        assert not fresh & used, "an id came back"
+        if event.kind is EventKind.PUT_BACK and fresh:  # the same step, which never began
+            (back,) = fresh
+            assert before.control.removed[back]["name"] == table.todo(back).name and not table.todo(back).attempt
+        else:
+            assert not fresh & used, "an id came back"
         used |= fresh
 
 
@@ -596,11 +600,32 @@ def test_a_strange_id_gives_way_to_the_next_number(todo_id: str) -> None:
 def test_a_todo_that_others_need_or_that_began_is_not_removed() -> None:
     table = Table(plan("a", "b:a"))
     table.take(on(EventKind.REMOVE, "todo_001"))
-    assert "todo_002 depends on it" in table.refused()
+    assert "002 depends on it" in table.refused()
     table.approve("todo_001")
     table.take(on(EventKind.REMOVE, "todo_001"))
     assert "never started" in table.refused()
     assert len(table.board.todos) == 2
+
+
+def test_what_was_removed_is_put_back_at_its_place_and_asks_anew() -> None:
+    table = Table(plan("a", "b:a", "c!", "d:b"))
+    asked = table.asked()
+    table.take(on(EventKind.REMOVE, "todo_003"))
+    table.take(on(EventKind.REMOVE, "todo_004"))
+    table.take(on(EventKind.REMOVE, "todo_002"))
+    table.board = replace(table.board, control=Control.from_dict(table.board.control.to_dict()))
+    table.take(on(EventKind.PUT_BACK, "todo_003"))
+    table.take(on(EventKind.PUT_BACK, "todo_004"))
+    assert "first: /todo putback 002" in table.refused()
+    table.take(on(EventKind.PUT_BACK, "todo_002"))
+    table.take(on(EventKind.PUT_BACK, "todo_004"))
+    assert [todo.id for todo in table.board.all()] == ["todo_001", "todo_002", "todo_003", "todo_004"]
+    assert table.status("todo_003") == "waiting_approval" and table.asked() - asked, "it is another question"
+    assert table.todo("todo_002").dependencies == ("todo_001",)
+    assert table.todo("todo_004").dependencies == ("todo_002",)
+    assert not table.board.control.removed
+    table.take(on(EventKind.PUT_BACK, "todo_003"))
+    assert "isn't one of the steps that were removed" in table.refused()
 
 
 def proposal(*changes: Mapping[str, Any]) -> Event:
