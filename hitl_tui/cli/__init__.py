@@ -39,8 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _version() -> int:
     from hitl_tui.cli.output import standard
-    from hitl_tui.cli.secrecy import Secrecy
     from hitl_tui.core.errors import StorageError
+    from hitl_tui.policy.secrecy import Secrecy
 
     out, err = standard(Secrecy())
     try:

@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.fast_args import CONSOLE, Arguments, language_of, passed_on, plain
 from hitl_tui.cli.output import Output, standard
-from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import translate, using
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.supervisor.termination import Terminated, Termination
 from hitl_tui.tracing.langsmith import flush_traces, let_go_at_exit
 
@@ -107,6 +107,34 @@ def _look_here(arguments: Arguments | None, secrecy: Secrecy) -> None:
         secrecy.look_in([workspace_folder(place) for place in (None, *named)], data, once)
 
 
+_NAMES: Mapping[str, str] = {"by": "--as", "name": "NAME", "account": "--account"}
+"""Arguments that name a person or thing for good, and how they are called."""
+
+_PLACES = frozenset(
+    {"began", "data", "database", "feedback", "file", "help", "host", "http", "jobs", "listen", "masc_dir", "metrics"}
+    | {"policy", "saver", "session", "source", "target", "to", "trust", "workspace"}
+)
+"""Arguments that say where something is, or that aren't kept."""
+
+
+def _masked(arguments: Arguments, secrecy: Secrecy) -> Arguments:
+    """Return a command line in which each word that somebody wrote has the names of secrets.
+
+    Raises:
+        BadInput: a name holds one.
+    """
+    names = {option: getattr(arguments, field) or "" for field, option in _NAMES.items()}
+    for option, name in {**names, "HITL_USER": os.environ.get("HITL_USER", "")}.items():
+        if held := secrecy.held(name):
+            raise BadInput(Message("{} holds the secret {}; choose another name.", option, held))
+    words: dict[str, Any] = {
+        field: secrecy.mask(text)
+        for field, text in arguments._asdict().items()
+        if isinstance(text, str) and field not in _PLACES
+    }
+    return arguments._replace(**words)
+
+
 def _read(argv: Sequence[str]) -> Arguments:
     if (arguments := plain(argv)) is not None:
         return arguments
@@ -140,6 +168,7 @@ def _prepared(arguments: Arguments, secrecy: Secrecy, out: Output, err: Output) 
 
     data = data_folder(arguments.data, os.environ)
     _look_here(arguments, secrecy)
+    arguments = _masked(arguments, secrecy)
     journal = LogFile(data, secrecy)
     stdin = sys.stdin.buffer if sys.stdin is not None else None
     root = logging.getLogger()

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.fast_args import Arguments, language_of
 from hitl_tui.cli.output import Output, json_text
-from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.cli.settings import data_folder
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.json_text import strict_json
@@ -34,6 +33,7 @@ from hitl_tui.language import translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.ledger.existing_record import has_record
 from hitl_tui.notifications.wake import wake
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled
 from hitl_tui.task_checkpoints.folders import held_under, masc_folder, register, store_of, trust_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
@@ -205,7 +205,7 @@ class _Hook:
         rules = _Rules(masc, data)
         changed = partial(wake, data, (masc.parent,), self._environ)
         store = store_of(masc, self._environ, changed)
-        tasks, self._poll = TaskCheckpoints(store, rules.held), store.poll
+        tasks, self._poll = TaskCheckpoints(store, rules.held, masking=self._secrecy), store.poll
         register(data, masc)
         judged, note = rules.judge(call)
         if judged.ruling is not Ruling.ASK:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.cli.secrecy import Secrecy
+from hitl_tui.policy.secrecy import Secrecy
 
 if TYPE_CHECKING:
     from hitl_tui.cli.rotating_file import RotatingFile

@@ -8,12 +8,12 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
 from hitl_tui.cli.fast_args import CODES, language_of
 from hitl_tui.cli.output import Output, standard
-from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.cli.settings import data_folder, operator_of
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
 from hitl_tui.core.identity import Identity
@@ -26,6 +26,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.wake import wake
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
 from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
 from hitl_tui.task_checkpoints.service import HIGHEST_STEP, TaskCheckpoints
@@ -76,6 +77,8 @@ class _Command:
     def __init__(
         self, argv: Sequence[str], environ: Mapping[str, str], secrecy: Secrecy, out: Output, err: Output
     ) -> None:
+        with suppress(HitlError):  # it is said where they are needed
+            secrecy.look_in([masc_folder(None).parent], data_folder(None, environ))
         self._given = _parser().parse_args(argv)
         self._environ, self._secrecy, self._out, self._err = environ, secrecy, out, err
 
@@ -89,7 +92,7 @@ class _Command:
         policy = Policy() if given.interrupt is None else held_policy(masc, self._data)  # it takes time to read
         self._masc = masc
         store = store_of(masc, self._environ, self._changed)
-        self._tasks, self._poll = TaskCheckpoints(store, policy), store.poll
+        self._tasks, self._poll = TaskCheckpoints(store, policy, masking=self._secrecy), store.poll
         if given.status:
             return self._show()
         if not records:
@@ -104,9 +107,8 @@ class _Command:
         wake(self._data, (self._masc.parent,), self._environ)
 
     def _record(self, masc: Path) -> int:
-        given, hide = self._given, self._secrecy.mask
-        message = None if given.interrupt is None else hide(given.interrupt)
-        which = (given.task_id, given.step, hide(given.action), hide(given.agent), message)
+        given = self._given
+        which = (given.task_id, given.step, given.action, given.agent, given.interrupt)
         before = at_once(self._tasks.recorded_before(*which)) if given.again else None
         if before is not None:
             return self._outcome(before)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hitl_tui.channels.callers import AGENTS_TOKEN, APPROVER_TOKEN, Callers
-from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import BadInput, MissingExtra
 from hitl_tui.core.identity import Identity
@@ -22,6 +21,7 @@ from hitl_tui.language import _
 from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import ApproverFile
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.folders import masc_folder, register, store_of, uses_neo4j, written_at
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.web.auth import authority

@@ -10,11 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
-from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import escaped_json
+from hitl_tui.policy.secrecy import Secrecy
 
 
 def json_text(document: JsonObject) -> str:

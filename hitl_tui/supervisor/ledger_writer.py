@@ -29,11 +29,14 @@ class ShownQuestions:
     Args:
         ledger: the record.
         now: the clock.
+        secrets: values to mask, by name.
         read_only: this account can't write, so nothing is recorded; it can't decide either.
     """
 
-    def __init__(self, ledger: Requests, now: Callable[[], str], *, read_only: bool = False) -> None:
-        self._ledger = ledger
+    def __init__(
+        self, ledger: Requests, now: Callable[[], str], secrets: Mapping[str, str], *, read_only: bool = False
+    ) -> None:
+        self._ledger, self._secrets = ledger, secrets
         self._now = now
         self._read_only = read_only
         self._recorded: set[str] = set()
@@ -62,7 +65,7 @@ class ShownQuestions:
 
     async def _write(self, request_ids: list[str], by: str, channel: str) -> None:
         try:
-            await self._ledger.mark_shown(request_ids, by, channel, self._now())
+            await self._ledger.mark_shown(request_ids, mask(by, self._secrets), channel, self._now())
         except HitlError as error:  # deciding them will say so
             self._recorded.difference_update(request_ids)
             log.warning("not recorded as shown: %s", error.message)
@@ -118,7 +121,7 @@ class LedgerWriter:
         self._before_deciding = before_deciding
         self._broken = broken
         self._numbers = count()
-        self.showing = ShownQuestions(ledger, now, read_only=read_only)
+        self.showing = ShownQuestions(ledger, now, secrets, read_only=read_only)
 
     async def post(
         self,
@@ -137,8 +140,11 @@ class LedgerWriter:
         """
         self.check_whole()
         check_storable(data)
-        now = self.now()
+        now, by = self.now(), mask(by, self.secrets)
         masked = mask_json(dict(data), self.secrets)
+        if closing is not None:
+            hidden = [replace(one, name=mask(one.name, self.secrets)) for one in closing.who]
+            closing = replace(closing, by=mask(closing.by, self.secrets), who=tuple(hidden))
         while True:
             branch = (await self.ledger.branch(self._session)).number
             unique = event_id or f"{kind}:{short_id(now, os.getpid(), next(self._numbers), by)}"
@@ -163,7 +169,8 @@ class LedgerWriter:
         if self.secrets and decision.value is not None:
             check_masks(decision.value, view.request.subject.get("value") if view else None, self.secrets)
         reason, value = mask(decision.reason, self.secrets), mask_json(decision.value, self.secrets)
-        decision = replace(decision, reason=reason, value=value)
+        by, claimed = mask(decision.by, self.secrets), mask(decision.claimed, self.secrets)
+        decision = replace(decision, reason=reason, value=value, by=by, claimed=claimed)
         check_storable(decision.to_dict())
         return await self.ledger.decide(decision, self.now())
 
@@ -180,13 +187,13 @@ class LedgerWriter:
         """Ask for an earlier checkpoint to be the head; return the branch that begins there."""
         self.check_whole()
         await asyncio.to_thread(self._before_restore)
-        branch = await self.ledger.begin_restore(self._session, checkpoint_id, by, self.now())
+        branch = await self.ledger.begin_restore(self._session, checkpoint_id, mask(by, self.secrets), self.now())
         return branch.number
 
     async def record(self, kind: str, data: Mapping[str, object], at: str) -> None:
         """Record what people do that no view is built from."""
         self.check_whole()
-        await self.ledger.record(self._session, kind, data, at)
+        await self.ledger.record(self._session, kind, mask_json(dict(data), self.secrets), at)
 
     def check_whole(self) -> None:
         """Check that something may be written for the session.

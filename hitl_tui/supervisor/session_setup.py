@@ -16,6 +16,7 @@ from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.safe_text import mask
 from hitl_tui.ledger.protocols import Ledger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.policy.accounts import account_name
@@ -97,7 +98,7 @@ class SessionSetup:
 
     async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str) -> None:
         """Put on record that questions were shown."""
-        await self.ledger.mark_shown(request_ids, by, channel, self.now())
+        await self.ledger.mark_shown(request_ids, mask(by, self.secrets), channel, self.now())
 
 
 class DeclaredTeams:

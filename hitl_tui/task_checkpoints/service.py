@@ -78,20 +78,50 @@ class _Looked:
     until: str
 
 
+class Masking(Protocol):
+    """Puts names in the place of secrets; see `policy.secrecy.Secrecy`."""
+
+    def hidden(self, value: Json) -> Json:
+        """Return a JSON value with the names of secrets in all its texts."""
+        ...
+
+    def held(self, text: str) -> str:
+        """Return the name of a secret that a text holds; empty for none."""
+        ...
+
+
+class _NoSecrets:
+    """Nothing is masked."""
+
+    def hidden(self, value: Json) -> Json:
+        return value
+
+    def held(self, text: str) -> str:
+        return ""
+
+
 class UnknownTask(UnknownName):
     """There is no such task, or step of it."""
 
 
 class TaskCheckpoints:
-    """The steps of all tasks in one store.
+    """The steps of all tasks in one store: the one entrance to it, where whatever anybody says is masked.
 
     Args:
         ledger: the store.
         policy: who has to decide what.
         now: the time, ISO 8601, UTC.
+        masking: knows the secrets that are declared there; None where none are.
     """
 
-    def __init__(self, ledger: TaskLedger, policy: Policy = Policy(), now: Callable[[], str] = utc_now) -> None:
+    def __init__(
+        self,
+        ledger: TaskLedger,
+        policy: Policy = Policy(),
+        now: Callable[[], str] = utc_now,
+        masking: Masking | None = None,
+    ) -> None:
+        self._masking = masking or _NoSecrets()
         self._ledger = ledger
         self._policy = policy
         self._now = now
@@ -106,6 +136,8 @@ class TaskCheckpoints:
             BadInput: a value can't be used, or the step isn't after those that are there.
             Refused: the task was rejected, so nothing of it goes on (`rejected`).
         """
+        self._check_id(task_id)
+        action, agent, message = self._text(action), self._text(agent), self._said(message)
         _check(task_id, step, action, agent, message)
         for _ in range(_TRIES):
             length = (await self._ledger.head(task_id)).n
@@ -131,6 +163,8 @@ class TaskCheckpoints:
             BadInput: a value can't be used, or the step of that number is another one: what was said of that counts for
                 nothing else.
         """
+        self._check_id(task_id)
+        action, agent, message = self._text(action), self._text(agent), self._said(message)
         _check(task_id, step, action, agent, message)
         found = next((one for one in await self.steps(task_id) if one.step == step), None)
         if found is None:
@@ -153,6 +187,8 @@ class TaskCheckpoints:
             BadInput: a value can't be used.
             Refused: a rule denies it (`denied`).
         """
+        self._check_id(task_id)
+        call, message = self._call(call), self._text(message)
         _check_call(task_id, call)
         for _ in range(_TRIES):
             length = (await self._ledger.head(task_id)).n
@@ -180,6 +216,8 @@ class TaskCheckpoints:
         Raises:
             BadInput: a value can't be used.
         """
+        self._check_id(task_id)
+        call = self._call(call)
         _check_call(task_id, call)
         for _ in range(_TRIES):
             length = (await self._ledger.head(task_id)).n
@@ -228,6 +266,7 @@ class TaskCheckpoints:
             raise Refused(
                 Message("The question changed since it was shown; read it again, then decide."), reason="stale"
             )
+        who, arguments = self._who(who), self._object(arguments)
         _check_other(request.requester, who)
         check_ending(checkpoint.name, request.terms, [who], None, request.requester)
         other = replace(call, arguments=dict(arguments))
@@ -254,7 +293,7 @@ class TaskCheckpoints:
     async def was_shown(self, checkpoint: Checkpoint, by: str, channel: str) -> None:
         """Note that a step that asks was shown to somebody."""
         if checkpoint.view is not None:
-            await self._ledger.mark_shown([checkpoint.view.request.id], by, channel, self._now())
+            await self._ledger.mark_shown([checkpoint.view.request.id], self._text(by), channel, self._now())
 
     # ---------------------------------------------------------------------------------------------------- a person
 
@@ -286,6 +325,7 @@ class TaskCheckpoints:
         if checkpoint.view is None:
             raise Refused(Message("{} asks nothing.", checkpoint.name), reason="unknown")
         request, now = checkpoint.view.request, self._now()
+        who, reason, value = self._who(who), self._text(reason), self._masking.hidden(value)
         _check_other(request.requester, who)
         decision = Decision(
             request.id,
@@ -309,6 +349,35 @@ class TaskCheckpoints:
         if (decided := replace(checkpoint, view=view)).ends_task:
             await self.steps(checkpoint.task_id)  # what else of it waits ends with it
         return decided
+
+    # ----------------------------------------------------------------------------------------------------- masking
+
+    def _check_id(self, task_id: str) -> None:
+        if name := self._masking.held(task_id):
+            raise BadInput(Message("The id of the task holds the secret {}; choose another id.", name))
+
+    def _text(self, text: str) -> str:
+        return str(self._masking.hidden(text))
+
+    def _said(self, text: str | None) -> str | None:
+        return None if text is None else self._text(text)
+
+    def _object(self, value: JsonObject) -> JsonObject:
+        found = self._masking.hidden(dict(value))
+        assert isinstance(found, dict), "an object stays one"
+        return found
+
+    def _call(self, call: Call) -> Call:
+        return replace(
+            call,
+            agent=self._text(call.agent),
+            tool=self._text(call.tool),
+            arguments=self._object(call.arguments),
+            folder=self._text(call.folder),
+        )
+
+    def _who(self, who: Identity) -> Identity:
+        return replace(who, name=self._text(who.name), claimed=self._text(who.claimed))
 
     # ----------------------------------------------------------------------------------------------------- reading
 

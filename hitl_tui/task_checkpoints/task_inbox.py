@@ -20,6 +20,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.stream_ledger import StreamLedger
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.folders import NAME, held_policy, registered, store_of, uses_neo4j, written_at
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, UnknownTask
@@ -106,8 +107,14 @@ class TaskInbox:
             StorageError: its store can't be used.
         """
         if masc not in self._tasks:
-            self._tasks[masc] = TaskCheckpoints(self._store(masc), now=self._now)
+            self._tasks[masc] = self._with_rules(masc, Policy())
         return self._tasks[masc]
+
+    def _with_rules(self, masc: Path, policy: Policy) -> TaskCheckpoints:
+        secrecy = Secrecy()
+        # What is in a database may be of any of them.
+        secrecy.look_in([one.parent for one in ((masc, *self._known()) if self._in_database else (masc,))], self._data)
+        return TaskCheckpoints(self._store(masc), policy, self._now, secrecy)
 
     def _store(self, masc: Path) -> StreamLedger:
         return store_of(masc, self._environ, partial(self._changed, masc) if self._changed is not None else None)
@@ -170,7 +177,7 @@ class TaskInbox:
         Raises:
             BadInput: the step is in a database, and was asked under rules that no folder here has.
         """
-        tasks = TaskCheckpoints(self._store(waiting.masc), self._rules_of(waiting), self._now)
+        tasks = self._with_rules(waiting.masc, self._rules_of(waiting))
         return await tasks.edit(waiting.step, arguments, who, seen)
 
     def _rules_of(self, waiting: WaitingStep) -> Policy:

@@ -16,8 +16,8 @@ from people import verified
 from hitl_tui.channels.mcp_server.changes import Changes
 from hitl_tui.channels.mcp_server.server import CheckpointServer
 from hitl_tui.channels.mcp_server.tools import TaskTools
-from hitl_tui.cli.secrecy import Secrecy
 from hitl_tui.core.identity import Identity
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Call
 from hitl_tui.task_checkpoints.folders import store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints

@@ -22,6 +22,7 @@ from hitl_tui.core.safe_text import escaped_json, one_line
 from hitl_tui.language import _, translate
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.folders import held_policy, register
+from hitl_tui.task_checkpoints.service import Masking as TaskMasking
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, TaskLedger
 
 CHANNEL = "mcp"
@@ -30,10 +31,8 @@ _LISTED, _MOST = 100, 1_000
 _CALL = Message("The call")
 
 
-class Masking(Protocol):
+class Masking(TaskMasking, Protocol):
     """Puts names in the place of secrets."""
-
-    def mask(self, text: str) -> str: ...
 
     def mask_json(self, document: JsonObject, text: str) -> JsonObject: ...
 
@@ -245,7 +244,7 @@ class TaskTools:
     def __init__(self, ledger: TaskLedger, masc: Path, data: Path, masking: Masking, changes: Changes) -> None:
         self._ledger, self._masc, self._data = ledger, masc, data
         self._masking, self._changes = masking, changes
-        self._tasks = TaskCheckpoints(ledger)
+        self._tasks = TaskCheckpoints(ledger, masking=masking)
         self._functions: Mapping[str, Callable[[JsonObject, Identity | None], Any]] = {
             "masc_interrupt": self._interrupt,
             "masc_approve": self._approve,
@@ -294,9 +293,8 @@ class TaskTools:
                 ),
                 reason="not_allowed",
             )
-        hide = self._masking.mask
-        tasks = TaskCheckpoints(self._ledger, held_policy(self._masc, self._data))
-        texts = [hide(str(given[key])) for key in ("action", "agent", "message")]
+        tasks = TaskCheckpoints(self._ledger, held_policy(self._masc, self._data), masking=self._masking)
+        texts = [str(given[key]) for key in ("action", "agent", "message")]
         step = await tasks.record(str(given["task_id"]), _number(given["step"]), *texts)
         register(self._data, self._masc)
         if step.denied is not None:

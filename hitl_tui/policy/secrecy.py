@@ -1,13 +1,15 @@
-"""Masking of declared secrets in what the command line prints and logs."""
+"""Masking of declared secrets: in what the command line prints and logs, and in what is recorded of tasks."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from hitl_tui.core.json_types import JsonObject
-from hitl_tui.core.safe_text import mask, mask_json
+from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.safe_text import SHORTEST_SECRET, mask, mask_json
+from hitl_tui.core.secret_names import named_in
 
 FILE_NAME = "hitl.toml"
 _LARGEST = 1_000_000
@@ -50,7 +52,17 @@ class Secrecy:
     def mask(self, text: str) -> str:
         """Return a text with the names of secrets instead of their values."""
         self._learn(text)
-        return mask(text, self._known) if self._known else text
+        return _hidden(text, self._known) if self._known else text
+
+    def hidden(self, value: Json) -> Json:
+        """Return a JSON value with the names of secrets in all its texts."""
+        self._learn(json.dumps(value, ensure_ascii=False))
+        return mask_json(value, self._known) if self._known else value
+
+    def held(self, text: str) -> str:
+        """Return the name of a secret that a text holds; empty for none."""
+        masked = self.mask(text)
+        return min(named_in(masked, self._known), default="") if masked != text else ""
 
     def mask_log(self, text: str) -> str:
         """Return a text without what any of the folders declares, trusted or not: judging that may log something."""
@@ -69,7 +81,7 @@ class Secrecy:
         """Take what a folder declares when that is in the text; trust is judged then only, which costs time."""
         for folder in self._places:
             found = self._found(folder)
-            if found and mask(text, found) != text:
+            if found and _hidden(text, found) != text:
                 self._places = tuple(place for place in self._places if place != folder)
                 self.hide({name: value for name, value in found.items() if name in self._trusted(folder, found)})
 
@@ -92,6 +104,14 @@ class Secrecy:
         except HitlError:
             return frozenset(found)
         return frozenset(trust.config.secret_names)
+
+
+def _hidden(text: str, secrets: Mapping[str, str]) -> str:
+    """Return a text with the names of secrets, also of one that was shortened: what is left of it ends in `…`."""
+    for name, secret in secrets.items() if "…" in text else ():
+        for length in range(len(secret) - 1, SHORTEST_SECRET - 1, -1):
+            text = text.replace(f"{secret[:length]}…", f"‹{name}›…")
+    return mask(text, secrets)
 
 
 def _declared(folder: Path) -> dict[str, str]:
