@@ -521,6 +521,12 @@ def closed_words(request: Request, resolution: Resolution, now: str) -> str:
     name = step_name(name_of(request))
     if resolution.outcome is Outcome.SUPERSEDED:
         gone = request.superseded or Supersession(Cause.ADVANCED)
+        if gone.cause is Cause.FILES:
+            return Message(
+                "This question was replaced: {} changed. Look at the new one; what no step executes goes into "
+                "pins.exclude of hitl.toml.",
+                gone.detail,
+            )
         if not gone.ended_at:
             return Message("This question was replaced ({}); look at the new one.", gone.word)
         return Message(

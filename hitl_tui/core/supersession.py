@@ -16,6 +16,7 @@ class Cause(StrEnum):
 
     RESTORED = "restored"  # the session went back to another moment
     ADVANCED = "advanced"  # the plan went on
+    FILES = "files"  # files that it was bound to changed; detail: their names
     DELETED = "deleted"  # the session was deleted
     SKIPPED = "skipped"  # the rest: somebody ended what it was about
     REMOVED = "removed"
@@ -36,6 +37,8 @@ _REASONS: Mapping[Cause, str] = {
     Cause.ADVANCED: Message("the plan went on"),
     Cause.DELETED: Message("the session was deleted"),
 }
+_REPLACED = frozenset({*_REASONS, Cause.FILES})
+"""What nobody did to the request itself: it was replaced, or what it was about is gone."""
 _PAST: Mapping[str, str] = {
     "approve": "approved",
     "edit": Message("approved with changes"),
@@ -69,13 +72,15 @@ class Supersession:
     @property
     def ended_at(self) -> str:
         """When somebody ended what the request was about, ISO 8601; empty where nobody did."""
-        return "" if self.cause in _REASONS else self.at
+        return "" if self.cause in _REPLACED else self.at
 
     @property
     def word(self) -> str:
         """What became of what it was about: `skipped`; or why it isn't asked any more."""
         if self.cause in _REASONS:
             return _REASONS[self.cause]
+        if self.cause is Cause.FILES:
+            return Message("{} changed", self.detail)
         if self.cause is Cause.STATUS:
             return Message("set to {}", self.detail)
         if self.cause is Cause.MODE:

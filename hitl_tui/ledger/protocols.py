@@ -186,7 +186,9 @@ class Requests(Protocol):
         """
         ...
 
-    async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
+    async def supersede(
+        self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "", detail: str = ""
+    ) -> list[str]:
         """Mark the session's undecided requests that aren't in `keep` as superseded; return their ids."""
         ...
 

@@ -300,8 +300,10 @@ class StreamLedger:
                     break
         return gone
 
-    async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
-        why = Supersession(cause, by, now)
+    async def supersede(
+        self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "", detail: str = ""
+    ) -> list[str]:
+        why = Supersession(cause, by, now, detail)
         gone: list[str] = []
         for request_id in [i for i in (await self._read(session)).requests if i not in keep]:
             for _ in range(_TRIES):

@@ -206,10 +206,12 @@ class TableLedger(ABC):
         if self._changed is not None:
             self._changed(session)
 
-    async def supersede(self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "") -> list[str]:
+    async def supersede(
+        self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "", detail: str = ""
+    ) -> list[str]:
         kept = frozenset(keep)
         return await self._database.write(
-            lambda db: request_tables.supersede(db, session, kept, Supersession(cause, by, now))
+            lambda db: request_tables.supersede(db, session, kept, Supersession(cause, by, now, detail))
         )
 
     async def attach_evidence(self, request_id: str, evidence: Mapping[str, object], now: str) -> None:

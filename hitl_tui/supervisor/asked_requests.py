@@ -74,6 +74,10 @@ class AskedRequests:
         """Those that are bound to files, or show a preview, by id: what runs may change what is there."""
         return self._bound
 
+    def asked_by(self, asker: str) -> list[str]:
+        """Return the ids of those that somebody asks."""
+        return [request_id for request_id, asked in self._asked.items() if asked.asker == asker]
+
     def follow(self, other: OtherQuestions, opened: Iterable[tuple[str, Request]]) -> list[str]:
         """Take out what isn't asked any more and add what is; return the ids of what was there and is no more.
 

@@ -23,7 +23,7 @@ from hitl_tui.core.messages import Message, word
 from hitl_tui.core.question_follower import QuestionFollower
 from hitl_tui.core.questions import MOST_CHANGED, question_of
 from hitl_tui.core.requests import Kind, Outcome, Request
-from hitl_tui.core.safe_text import mask_json, unsafe_text
+from hitl_tui.core.safe_text import mask_json, one_line, unsafe_text
 from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.protocols import read_stream
@@ -378,13 +378,24 @@ class OpenQuestions:
         unknown = {key: found for key, found in wanted.items() if key not in self._put_off}
         await load_validators([request for _, request in unknown.values()], rules.policy)
         await self._open([request for _, request in unknown.values()])
+        changed = {asker: names for asker, request in unknown.values() if (names := request.about.get("changed"))}
+        before = {asker: self._asked.asked_by(asker) for asker in changed}
         ended = self._asked.follow(other, unknown.values())
+        for asker, names in changed.items():
+            await self._end_changed([request_id for request_id in before[asker] if request_id in ended], names)
         if not self._tidied or not self._decided.issuperset(ended):
             keep = [*self._asked, *await self._asked_ahead(Draft(board, rules))]
             await self._ledger.supersede(self._setup.info.id, keep, Cause.ADVANCED, self._setup.now())
         self._tidied = True
         self._decided.clear()
         return True
+
+    async def _end_changed(self, ended: Sequence[str], names: Sequence[str]) -> None:
+        """Write of questions that files were bound to which changed that this is why they were replaced."""
+        if ended:
+            keep = [i for i in await self._ledger.open_ids(self._setup.info.id) if i not in ended]
+            detail = one_line(", ".join(names), 200)
+            await self._ledger.supersede(self._setup.info.id, keep, Cause.FILES, self._setup.now(), detail=detail)
 
     async def _open(self, requests: Sequence[Request]) -> None:
         """See that questions stand in the ledger, and begin to find out what is shown beside them."""

@@ -17,7 +17,7 @@ from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.loader import parse_config
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.core.requests import Kind, Verdict, closed_words
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.supervisor.snapshot import Question
 
@@ -56,6 +56,12 @@ async def test_a_program_that_changed_while_it_was_asked_about_is_asked_anew(tmp
         assert refused.value.reason == "stale"
         second = await another(d, first)
         assert second.digest != first.digest and not list((tmp_path / "w").glob("one"))
+        replaced = await d.session.writer.request(first.id)
+        assert replaced is not None
+        assert closed_words(replaced.request, replaced.resolution, d.session.writer.now()) == (
+            "This question was replaced: tools/clean.sh changed. Look at the new one; what no step executes goes into "
+            "pins.exclude of hitl.toml."
+        )
         assert (await d.handler.decide(second, Verdict.APPROVE)).status == "resumed"
         await d.status(first.todo_id, "completed")
         assert (tmp_path / "w" / "other").exists()
