@@ -256,8 +256,8 @@ async def test_high_risk_isnt_approved_in_advance(tmp_path: Path) -> None:
 
 
 async def test_an_approval_in_advance_needs_its_quorum_and_survives_what_happens_meanwhile(tmp_path: Path) -> None:
-    place = Place(tmp_path, step("low", "a"), step("medium", "b", "a"), step("low", "c"))
-    place.policy = Policy([Rule(Ruling.ASK, risk="medium", terms=Terms(quorum=2))])
+    place = Place(tmp_path, step("low", "a"), step("low", "b", "a"), step("low", "c"))
+    place.policy = Policy([Rule(Ruling.ASK, risk="low", terms=Terms(quorum=2))])
     async with place.open() as op:
         assert (await op.say("/todo approve 2"))["status"] == "recorded"
         await op.say("/todo edit 3 what=other")
