@@ -295,7 +295,12 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
         yield labelled(_("failed"), safe_text(translate(about.get("error", ""))), "bold $text-error")
         if int(about.get("attempts", 0) or 0) > 1:
             yield labelled(_("attempts"), str(about["attempts"]))
-    yield from state_rows(subject)
+    if changed := list(state_rows(subject)):  # its input is where it began, and not what runs now
+        yield from changed
+        arguments = subject.get("arguments") or {}
+        yield labelled(_("begun with"), value_text(arguments.get("input")), exact=True)
+        yield from argument_rows({k: v for k, v in arguments.items() if k not in ("input", "programs")})
+        return
     yield from draft
     drawn = "\n".join(row.text.plain for row in draft)  # a file's path and heading stand in its draft
     for row in runs(subject.get("arguments") or {}, str(subject.get("task", "")), about.get("settings")):

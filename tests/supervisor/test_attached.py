@@ -228,6 +228,7 @@ async def test_a_question_about_an_edited_state_says_what_becomes_of_it_and_who_
         assert "most: 7 → 7 (the field's reducer keeps it)\n" in shown
         assert 'log.2: nothing → "more" (the field\'s reducer makes this of what was given)\n' in shown
         assert "changed by ann" in shown
+        assert "\nbegun with " in shown and "\namount 5" not in shown
         assert "amount: 5 → 82000" in asked_words(question.view)
         decided = (await op.ok("/decisions")).data["decisions"]
         assert any("edited 001: amount 5 → 82000" in " ".join(decision_cells(one)) for one in decided)
