@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.commands.results import CommandResult
@@ -45,7 +46,9 @@ def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, object]:
     return {**own, **{k: v for k, v in session_part(snapshot).items() if k not in own}}
 
 
-def show_document(snapshot: Snapshot, model: JsonObject, *, owned: bool, next_command: str = "") -> dict[str, Json]:
+def show_document(
+    snapshot: Snapshot, model: JsonObject, *, owned: bool, next_command: str = "", still: Sequence[str] = ()
+) -> dict[str, Json]:
     """Return what `show` prints.
 
     Args:
@@ -53,10 +56,11 @@ def show_document(snapshot: Snapshot, model: JsonObject, *, owned: bool, next_co
         model: its model and what that used, see `SessionModel.document`; empty where it can't have one.
         owned: some process has the session open now.
         next_command: lets it go on where it was interrupted; empty where it wasn't.
+        still: the TODOs whose processes run on though nobody has it open.
     """
     return {
         "status": "ok",
-        "message": standing(snapshot, left=not (owned or snapshot.carrier)),
+        "message": standing(snapshot, left=not (owned or snapshot.carrier), still=still),
         **({"next": next_command} if next_command else {}),
         "query": snapshot.query,
         "workspace": snapshot.workspace,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
@@ -36,6 +36,7 @@ from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_input import LONGEST_QUERY
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
+from hitl_tui.supervisor.session_summary import still_words
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, PLANNING, RUNNING, Snapshot
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.own_command import own_command
@@ -210,7 +211,8 @@ async def show(job: Job) -> int:
         model = setup.model
         said, use = (await model.said(), await model.document()) if model is not None else ("", {})
         files = await files_of(setup, snapshot.questions, snapshot.query)
-        _print_session(job, snapshot, files, said, use, owned=owned)
+        still = () if owned else setup.folder.still_running()
+        _print_session(job, snapshot, files, said, use, owned=owned, still=still)
         await printed(job, setup, snapshot)
     return DONE
 
@@ -223,11 +225,12 @@ def _print_session(
     use: JsonObject,
     *,
     owned: bool,
+    still: Sequence[str],
 ) -> None:
     interrupted = not (owned or snapshot.carrier) and snapshot.status in (PLANNING, RUNNING)
     if job.arguments.json:
         again = job.give("/todo list") if interrupted else ""
-        job.out.document(show_document(snapshot, use, owned=owned, next_command=again))
+        job.out.document(show_document(snapshot, use, owned=owned, next_command=again, still=still))
         return
     open_now = [_("Another process has it open.")] if owned and not snapshot.carrier else []
     if snapshot.carrier:
@@ -237,11 +240,15 @@ def _print_session(
     workspace = _("Workspace: {workspace}").format(workspace=shown(snapshot.workspace))
     about = [question, workspace, *([shown(translate(model))] if model else []), *open_now, ""]
     if not interrupted:
-        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot, files)])
+        runs_on = [translate(still_words(still))] if still else []
+        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot, files), *runs_on])
         return
     command = f"{own_command()} --session {job.session_id}{job.place}"
     plan = [*plan_lines(snapshot), ""] if snapshot.raw else []
-    standing_still = [translate(standing(snapshot, left=True)), _("Go on with: {command}").format(command=command)]
+    standing_still = [
+        translate(standing(snapshot, left=True, still=still)),
+        _("Go on with: {command}").format(command=command),
+    ]
     job.out.lines([*about, *plan, *standing_still])
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import Json
+from hitl_tui.core.messages import Message
+from hitl_tui.core.names import step_name
 from hitl_tui.core.text_comparison import comparable
 from hitl_tui.supervisor.storage import DataFolder, SessionFacts
 from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
@@ -23,11 +25,12 @@ class SessionSummary:
         questions: how many wait for a person.
         owned: some process has it open.
         updated: time of its last checkpoint.
-        message: why it is unreadable.
+        message: why it is unreadable, or what of it runs on.
         query: what was asked.
         tally: how its steps ended, counted (`core.tally`), once it ended; empty before.
         worker: the worker that has it open now; empty for none.
         found: the line of its steps or its answer that has the words looked for; empty where its title has them.
+        still: the TODOs whose processes run on though nobody has it open.
     """
 
     id: str
@@ -43,6 +46,7 @@ class SessionSummary:
     tally: Mapping[str, int] = field(default_factory=dict)
     worker: str = ""
     found: str = ""
+    still: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Json]:
         return {
@@ -59,6 +63,7 @@ class SessionSummary:
             "tally": dict(self.tally),
             "worker": self.worker,
             "found": self.found,
+            **({"still_running": [*self.still]} if self.still else {}),
         }
 
 
@@ -100,7 +105,13 @@ async def _facts(data: DataFolder, session_id: str) -> SessionFacts:
         async with folder.reading() as file:
             page = await SessionHistory(file, session_id).page(1)
     outcome, updated, tally = (page[0].outcome, page[0].timestamp, page[0].tally) if page else ("", "", {})
-    return SessionFacts(info, owned, outcome, updated, tally, folder.whereabouts())
+    still = () if owned else folder.still_running()
+    return SessionFacts(info, owned, outcome, updated, tally, folder.whereabouts(), still)
+
+
+def still_words(still: Sequence[str]) -> Message:
+    """Return what is said of TODOs whose processes run on though nobody has their session open."""
+    return Message("{} still runs. Open the session to decide about it.", ", ".join(map(step_name, still)))
 
 
 def _summary(session_id: str, facts: SessionFacts | HitlError, questions: int) -> SessionSummary:
@@ -113,6 +124,9 @@ def _summary(session_id: str, facts: SessionFacts | HitlError, questions: int) -
         status = "running"
     elif status == "interrupted" and where is not None:
         status = "stranded" if where.missing else "queued"
+    message = where.problem if where is not None and status not in ("finished", "failed") else ""
+    if facts.still and status in ("interrupted", "waiting"):
+        message = still_words(facts.still)
     return SessionSummary(
         session_id,
         info.called,
@@ -123,9 +137,10 @@ def _summary(session_id: str, facts: SessionFacts | HitlError, questions: int) -
         facts.owned,
         facts.updated or info.created,
         query=info.query,
-        message=where.problem if where is not None and status not in ("finished", "failed") else "",
+        message=message,
         tally=facts.tally if status in ("finished", "failed") else {},
         worker=where.worker if where is not None else "",
+        still=facts.still,
     )
 
 

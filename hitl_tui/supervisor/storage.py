@@ -268,6 +268,7 @@ class SessionFacts:
         updated: time of its newest checkpoint; empty for none.
         tally: how its steps ended, counted (`core.tally`).
         where: who carries it; None where no worker would.
+        still: the TODOs whose processes run on though nobody has it open.
     """
 
     info: SessionInfo
@@ -276,6 +277,7 @@ class SessionFacts:
     updated: str
     tally: Mapping[str, int]
     where: Whereabouts | None = None
+    still: tuple[str, ...] = ()
 
 
 CHECKPOINTS = "checkpoints.db"
@@ -471,6 +473,18 @@ class SessionFolder:
     def run_lock(self, todo_id: str) -> Path:
         """Return the file whose lock a TODO's runs hold, and what they start."""
         return self.path / "runs" / todo_id
+
+    def still_running(self) -> tuple[str, ...]:
+        """Return the TODOs whose processes outlived who started them, of a session that nobody owns."""
+        found = []
+        runs = self.path / "runs"
+        for todo_id in sorted(path.name for path in runs.iterdir()) if runs.is_dir() else ():
+            handle = self._lock(f"runs/{todo_id}", os.O_RDONLY, fcntl.LOCK_SH)
+            if handle is None:
+                found.append(todo_id)
+            else:
+                os.close(handle)
+        return tuple(found)
 
     def _lock(self, name: str, access: int = os.O_RDWR | os.O_CREAT, kind: int = fcntl.LOCK_EX) -> int | None:
         try:

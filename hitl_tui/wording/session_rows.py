@@ -53,6 +53,8 @@ def session_cells(session: JsonObject) -> tuple[str, ...]:
     """
     status = session_status(str(session["session_status"]), read_tally(session.get("tally"), 0))
     opened = _("{status}, open").format(status=status) if session["owned"] else status
+    if session.get("still_running"):
+        opened = _("{status}, a command still runs").format(status=status)
     worker = str(session.get("worker", ""))
     return (
         in_line(str(session["session_id"])),

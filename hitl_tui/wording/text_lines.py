@@ -23,6 +23,7 @@ from hitl_tui.core.safe_text import cell_width, one_line
 from hitl_tui.core.tally import all_done, tally_message
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
+from hitl_tui.supervisor.session_summary import still_words
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, KEEP, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, clipped, signs
@@ -346,18 +347,20 @@ def news_of(answer: str, before: str) -> str:
     return "\n\n".join(kept)
 
 
-def standing(snapshot: Snapshot, *, left: bool = False) -> str:
+def standing(snapshot: Snapshot, *, left: bool = False, still: Sequence[str] = ()) -> str:
     """Return one sentence on where a session stands, in English: it stands in JSON, too.
 
     Args:
         snapshot: of it.
         left: no process has it open, so that nothing goes on.
+        still: the TODOs whose processes run on all the same.
     """
     name = snapshot.session_id
     if snapshot.status == WAITING:
         names = [step_name(q.name) for q in snapshot.questions]
         more = Message(" and {} more", len(names) - 3) if len(names) > 3 else ""
-        return Message("{} waits for your decision: {}{}.", name, ", ".join(names[:3]), more)
+        waits = Message("{} waits for your decision: {}{}.", name, ", ".join(names[:3]), more)
+        return Message("{} {}", waits, still_words(still)) if still else waits
     if snapshot.status == FINISHED:
         return (
             Message("{} is finished.", name)
@@ -368,6 +371,8 @@ def standing(snapshot: Snapshot, *, left: bool = False) -> str:
         return Message("{} failed: {}", name, one_line(_why(snapshot), 300))
     if snapshot.carrier and snapshot.problem:
         return Message("{} waits: {}", name, snapshot.problem)
+    if snapshot.status == RUNNING and still:
+        return Message("{} was interrupted; {}", name, still_words(still))
     if snapshot.status == RUNNING:
         return Message("{} was interrupted; nothing runs now.", name) if left else Message("{} is running.", name)
     if left:

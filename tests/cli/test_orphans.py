@@ -85,6 +85,18 @@ def alone(tmp_path: Path) -> Iterator[Alone]:
         end_orphans(found.lock)
 
 
+def test_show_and_the_list_say_that_it_still_runs(alone: Alone) -> None:
+    said = "002 still runs. Open the session to decide about it."
+    shell = alone.shell
+    assert shell.run("show", "s1").out.endswith(f"{said}\n")
+    assert shell.run("show", "s1", "--json").json["message"] == f"s1 waits for your decision: 001. {said}"
+    (listed,) = shell.run("sessions", "--json").json["sessions"]
+    assert listed["message"] == said and listed["still_running"] == ["todo_002"]
+    assert "waiting, a command still runs" in shell.run("sessions").out
+    end_orphans(alone.lock)
+    assert "still runs" not in shell.run("show", "s1").out + shell.run("sessions").out
+
+
 @pytest.mark.parametrize(
     "line",
     ["/todo reject {id} no", *[pytest.param(line, marks=pytest.mark.slow) for line in ("/todo skip 2", "/stop")]],
