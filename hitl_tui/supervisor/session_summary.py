@@ -105,7 +105,7 @@ async def _facts(data: DataFolder, session_id: str) -> SessionFacts:
         async with folder.reading() as file:
             page = await SessionHistory(file, session_id).page(1)
     outcome, updated, tally = (page[0].outcome, page[0].timestamp, page[0].tally) if page else ("", "", {})
-    still = () if owned else folder.still_running()
+    still = () if owned or outcome else folder.still_running()
     return SessionFacts(info, owned, outcome, updated, tally, folder.whereabouts(), still)
 
 
