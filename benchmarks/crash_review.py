@@ -2,7 +2,8 @@
 
 `hitl-tui serve` publishes a plan in S3 (moto's server, in a process of its own); `hitl-tui review`, a process of its
 own for each answer, revises it twice and approves it. One of the two dies at one point and is started again. The plan
-has to be revised by what was said, each answer counts once, the job is done once, and nothing is left in the bucket.
+has to be revised by what was said, each answer counts once, the job is done once, and nothing is left in the bucket but
+what became of each plan.
 
 `uv run --extra s3 python benchmarks/crash_review.py --points 20 --seed 1`; without `--points` all of them.
 """
@@ -124,10 +125,10 @@ class Run:
         return found
 
     def left(self, client: Any) -> list[str]:
-        """Return what is left in the bucket; an answer of somebody who died and came again may be set aside as late."""
+        """Return what is left in the bucket beside what became of the plans; who died and came again may be late."""
         there = [each["Key"] for each in client.list_objects_v2(Bucket=self.bucket).get("Contents", [])]
         late = [key for key in there if self.killed and key.startswith(f"{PLACE}-set-aside/")]
-        return [f"left: {key}" for key in there if key not in late]
+        return [f"left: {key}" for key in there if key not in late and not key.startswith(f"{PLACE}-decided/")]
 
 
 def main() -> int:
