@@ -53,10 +53,12 @@ _SPLIT, _LONGEST_ITEM = 3000, 40
 """Values that are looked at for lists, and letters that an item of one has at most."""
 _LASTS = re.compile(r"length|duration|runtime|elapsed|days|길이|시간|분량|러닝타임|일수", re.IGNORECASE)
 _TIMES = re.compile(
-    r"(?<![a-z])(?:(?P<s>s|secs?|seconds?)|(?P<min>mins?|minutes?)|(?P<h>h|hrs?|hours?))(?![a-z])|(?P<ks>초)|(?P<km>분)",
+    r"(?<![a-z])(?:(?P<s>(?-i:s)|secs?|seconds?)|(?P<min>mins?|minutes?)|(?P<h>(?-i:h)|hrs?|hours?))(?![a-z])"
+    r"|(?P<ks>초)|(?P<km>분)",
     re.I,
 )
-"""Units of time in names of columns."""
+"""Units of time in names of columns: a letter alone only in lower case."""
+_LAST_WORD = re.compile(r"(?P<per>\bper[\W_]+|(?<=_)per[\W_]+|/\s?|당\s)?(?P<word>[^\W_]+)$", re.I)
 _TOTAL = r"(?:(?:grand|sub|over)?[ -]?totals?\b.*|sum|총?합계|총계|소계|총합|누계|계)[: ]*"
 """Labels of rows that sum up others."""
 _LABELS = 3
@@ -619,9 +621,9 @@ def _kind(kind: str, probe: Probe) -> str:
 
 
 def _unit_of_time(name: str) -> str:
-    """Return `s`, `min` or `h` where a name ends with a unit of time: `duration_s`, `minutes`."""
-    last = re.search(r"[^\W_]+$", name)
-    found = _TIMES.fullmatch(last.group()) if last and len(name) > 1 else None
+    """Return `s`, `min` or `h` where a name ends with a unit of time: `duration_s`, `minutes`; not for rates by one."""
+    last = _LAST_WORD.search(name)
+    found = _TIMES.fullmatch(last["word"]) if last and not last["per"] and len(name) > 1 else None
     return {"ks": "s", "km": "min"}.get(found.lastgroup or "", found.lastgroup or "") if found else ""
 
 

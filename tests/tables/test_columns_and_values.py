@@ -290,3 +290,10 @@ def test_names_and_times_are_known_however_they_are_written(tmp_path: Path, ques
         "ad_report": ADS, "laptop_sales": LAPTOPS, "turbine_data": TURBINES,
     }  # fmt: skip
     assert expected in said(tmp_path, question, **tables).split("SELECT")[0]
+
+
+def test_a_rate_by_a_unit_of_time_and_a_capital_letter_are_no_time(tmp_path: Path) -> None:
+    rates = "crane,price_usd_per_hour,tv_S,idle_s\nCrawler,1190,5400,60\nTower,800,3600,7200\n"
+    assert "**1,190**" in said(tmp_path, "What is the highest price_usd_per_hour in rates.csv?", rates=rates)
+    assert "**5,400**" in said(tmp_path, "What is the highest tv_S in rates.csv?", rates=rates)
+    assert "7,200 s" in said(tmp_path, "What is the highest idle_s in rates.csv?", rates=rates)

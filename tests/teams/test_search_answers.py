@@ -316,6 +316,7 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
         ("Which documents have to be read by otters?", [], None),
         ("From how many otters on do files help?", [], None),
         ("How many otters do you start with?", [], None),
+        ("notes 폴더에 둘 수 있는 파일은 몇 개까지야?", [], None),
     ],
 )
 def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str], counted: Listed | None) -> None:
