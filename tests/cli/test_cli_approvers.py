@@ -142,7 +142,7 @@ def test_approvers_are_added_listed_and_removed_on_record(shell: Shell) -> None:
         (("add", "b\u043eb"), "mixes Cyrillic and Latin"),
         (("add", "kim", "--account", "no-such-account"), 'no account "no-such-account"'),
         (("add", "kim", "--level", "101"), "from 0 to 100"),
-        (("add", ""), "needs a name"),
+        (("add", " "), "needs a name"),
         (("remove", "kim"), 'No approver "kim"'),
         (("list", "kim"), "takes no name"),
         (("remove", "bob", "--level", "2"), "go with approver add"),

@@ -18,6 +18,7 @@ GIVEN = {
     "todo edit": "/todo edit 1 rent cap",
     "todo update": "/todo update 1 skipped",
     "todo remove": "/todo remove 1",
+    "todo putback": "/todo putback 1",
     "todo priority": "/todo priority 1 high",
     "todo move": "/todo move 1 before 1",
     "todo retry": "/todo retry 1",
