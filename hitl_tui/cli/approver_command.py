@@ -13,13 +13,15 @@ from hitl_tui.cli.job import Job
 from hitl_tui.config.atomic_files import locked
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
 from hitl_tui.core.messages import Message
-from hitl_tui.core.names import clip, person
+from hitl_tui.core.names import clip, person, step_name
+from hitl_tui.core.requests import Request, name_of
 from hitl_tui.language import _, translate
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.approvers import Approver, ApproverFile, Approvers, checked_approver, new_token, token_hash
 from hitl_tui.wording.text_lines import shown, table
 
 DONE = 0
+_MOST = 100_000
 
 log = logging.getLogger(__name__)
 
@@ -108,12 +110,28 @@ async def _remove(file: ApproverFile, name: str, job: Job) -> int:
         return [a for a in approvers.listed if person(a.name) != person(name)], gone
 
     gone = await _change(file, job.data, "approver_removed", remove)
-    message = Message("Removed {}.", gone.name)
+    message, votes = Message("Removed {}.", gone.name), await _open_votes(gone.name, job.data)
     if job.arguments.json:
-        job.out.document({"status": "removed", "message": message, "approver": gone.to_dict()})
-    else:
-        job.out.lines([shown(translate(message))])
+        told = [{"session": one.session, "todo_id": one.todo_id, "request_id": one.id} for one in votes]
+        job.out.document({"status": "removed", "message": message, "approver": gone.to_dict(), "votes": told})
+        return DONE
+    job.out.lines([shown(translate(message))])
+    for one in votes:
+        said = _(
+            "Their vote still counts for {step} of {session}. To ask anew without it, edit that step or reject it."
+        )
+        job.out.lines([said.format(step=step_name(name_of(one)), session=shown(one.session))])
     return DONE
+
+
+async def _open_votes(name: str, data: Path) -> list[Request]:
+    """Return the open questions of sessions that somebody has voted on."""
+    from hitl_tui.core.events import utc_now
+    from hitl_tui.supervisor.data_place import data_place, open_record
+
+    async with open_record(data_place(data, os.environ)) as ledger:
+        views = await ledger.requests(utc_now(), limit=_MOST)
+    return [v.request for v in views if any(person(one.person) == person(name) for one in v.decisions)]
 
 
 async def _change(

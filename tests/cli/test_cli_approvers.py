@@ -156,6 +156,16 @@ def test_what_makes_no_approver_is_one_sentence(shell: Shell, arguments: tuple[s
     assert (shell.data / FILE_NAME).read_bytes() == before
 
 
+def test_who_is_removed_is_told_with_the_open_questions_that_their_vote_counts_for(shell: Shell) -> None:
+    add(shell, "bob")
+    assert shell.run("approver", "add", "boss", "--account", ME, "--json").code == 0
+    shell.run("run", QUESTION)
+    assert shell.run("do", "s1", "/todo approve", "--json").json["needed"] == 1
+    done = shell.run("approver", "remove", "boss")
+    assert "Their vote still counts for 001 of s1." in done.out
+    assert shell.run("approver", "remove", "bob", "--json").json["votes"] == []
+
+
 def test_a_list_that_was_edited_badly_counts_nobody_and_names_the_line(shell: Shell) -> None:
     add(shell, "bob")
     shell.run("run", QUESTION)
