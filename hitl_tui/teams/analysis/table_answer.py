@@ -78,7 +78,7 @@ def brief(answer: Answer, language: str, limit: str = "") -> Brief:
     first = guesses(mapped, language) + first
     counted = say(language, f"{mapped.table.rows:,}행에 대한 질의", f"query over {mapped.table.rows:,} rows")
     lines = [
-        f"{first} [`{mapped.table.name}`, {counted}]",
+        f"{first.removesuffix(':')} [`{mapped.table.name}`, {counted}]{':' * first.endswith(':')}",
         *rest,
         *notes(mapped, language),
         *([f"- {limit}"] if limit else []),
