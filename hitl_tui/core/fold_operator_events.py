@@ -34,8 +34,8 @@ from hitl_tui.core.requests import Kind
 from hitl_tui.core.todos import OPERATOR, Status, SupervisorTodo, parse_priority, parse_status, without
 
 _MOST_RETRIES = 1000
-_MOST_REMOVED = 50
-"""Removed steps that can be put back."""
+_MOST_REMOVED = 10
+"""Removed steps that can be put back: each checkpoint holds them whole."""
 _LONGEST_KEPT = 200
 """Characters of an argument that is kept as it was planned."""
 DEFAULT_SKIP_REASON = Message("User skipped")
