@@ -27,6 +27,8 @@ from hitl_tui.supervisor.remote_reviews import RemoteReviews
 from hitl_tui.supervisor.snapshot import Snapshot
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "lease"
+TWO = "What is the deposit cap? Who pays for repairs?"
+"""Two questions, and so two steps of which none waits for the other."""
 RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 PATIENCE = 30.0
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pexpect  # type: ignore[import-untyped]
 import pyte
 import pytest
-from console_support import EXAMPLE, RISE
+from console_support import EXAMPLE, TWO
 
 pytestmark = pytest.mark.long
 
@@ -97,12 +97,12 @@ def test_a_row_is_dragged(way: Callable[[Sequence[str], Path], list[str]], tmp_p
     if way is through_tmux and shutil.which("tmux") is None:
         pytest.skip("tmux isn't installed")
     program = [sys.executable, "-m", "hitl_tui", "--data", str(tmp_path / "d"), "--workspace", str(EXAMPLE)]
-    with terminal(way([*program, RISE], tmp_path)) as t:
+    with terminal(way([*program, TWO], tmp_path)) as t:
         t.see("? asks", " 001 ", " 002 ", "6 Details")
-        (x, y), (to_x, to_y) = t.place(" 002 "), t.place(" 001 ")
+        (x, y), (to_x, to_y) = t.place("002  search"), t.place("001  search")
         t.mouse(0, x, y)
         t.mouse(32, to_x, to_y)
-        t.see("002 before 001", "▲?", "»·")
+        t.see("002 before 001", "▲?", "»?")
         t.mouse(0, to_x, to_y, "m")
         t.see("002 is before 001 now.")
         asked = [sys.executable, "-m", "hitl_tui", "do", "s1", "/todos", "--json", "--data", str(tmp_path / "d")]
@@ -110,7 +110,7 @@ def test_a_row_is_dragged(way: Callable[[Sequence[str], Path], list[str]], tmp_p
         assert [todo["id"] for todo in told["todos"]] == ["todo_002", "todo_001"]
         # Taken back half-way: nothing moves.
         t.mouse(0, *t.place("001  search"))
-        t.mouse(32, *t.place("002  analysis"))
+        t.mouse(32, *t.place("002  search"))
         t.see("001 before 002")
         t.mouse(32, 5, SIZE[1] - 1)
         t.see("nothing moves")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console_support import PATIENCE, RISE, command_workspace, console
+from console_support import PATIENCE, RISE, TWO, command_workspace, console
 from hypothesis import given
 from hypothesis import strategies as st
 from textual import events
@@ -434,8 +434,8 @@ def order(found: Sequence[Any]) -> list[str]:
 
 
 async def test_a_drop_is_a_command_like_any_other(tmp_path: Path) -> None:
-    async with console(tmp_path, query=RISE) as c:
-        await c.asked()
+    async with console(tmp_path, query=TWO) as c:
+        await c.asked(2)
         table, mouse = c.session.query_one(PlanTable), Mouse(c.app, c.pilot)
         await c.until(lambda: table.row_count == 2, "both rows")
         x, y = table.content_region.x + 5, table.content_region.y

@@ -147,7 +147,7 @@ async def test_a_request_that_is_decided_while_it_is_read_says_so(
         async with reviewing(tmp_path, address, monkeypatch) as c:
             await open_request(c, QUESTION)
             await asyncio.to_thread(there.decide, await told(served, "plan_review_request"), "approve")
-            await c.until(lambda: "waits no more" in c.app.screen.over, "that it is decided")  # type: ignore[attr-defined]
+            await c.until(lambda: "is decided already" in c.app.screen.over, "that it is decided")  # type: ignore[attr-defined]
             await c.press("1")
             assert isinstance(c.app.screen, RemoteDialog), "it decides nothing any more"
 

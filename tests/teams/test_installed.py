@@ -149,7 +149,7 @@ def test_policy_check_knows_the_teams_of_another_package(tmp_path: Path) -> None
     for name, path, code in (("greeting_team", str(site), 0), ("greting_team", str(site), 2), ("greeting_team", "", 2)):
         done = subprocess.run([*command, name], env={**environ, "PYTHONPATH": path}, capture_output=True, text=True)
         assert done.returncode == code, done.stderr
-    assert 'No team "greeting_team"; did you mean ' in done.stderr
+    assert 'No team "greeting_team"; known: ' in done.stderr
 
 
 @pytest.mark.parametrize("named", [True, False])

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_pla
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "lease"
+TWO = "What is the deposit cap? Who pays for repairs?"
 RISE = "집주인이 전세금 3억을 10억으로 올려달래. 법적으로 해결방법 알려줘"
 PATIENCE = 60.0
 _AFTER_PASTE = 300
