@@ -802,7 +802,7 @@ def test_a_list_that_is_cut_says_how_many_there_are(tmp_path: Path) -> None:
     rows = "".join(f"{n},{'north' if n % 2 else 'south'},{n}\n" for n in range(200))
     written(tmp_path, "wells.csv", f"depth,side,flow\n{rows}")
     told = brief(asked(tmp_path, "rows of the north side in wells.csv"), "en").answer
-    assert told.startswith("**100** rows (side = north), the first 15:")
+    assert told.startswith("**100** rows (side = north), the first 15 [`wells.csv`, query over 200 rows]:")
 
 
 @pytest.mark.parametrize("question", ["다락방 상한을 넘긴 물건이 있어?", "did Ann exceed the limit of visits?"])
