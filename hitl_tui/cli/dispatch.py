@@ -176,12 +176,19 @@ def _prepared(arguments: Arguments, secrecy: Secrecy, out: Output, err: Output) 
     for name in _TRACERS:  # what they say once the journal is closed goes nowhere
         logging.getLogger(name).addHandler(logging.NullHandler())
     let_go_at_exit(os.environ)
+    sys.unraisablehook = log_unraisable
     try:
         return _guarded(Job(arguments, data, dict(os.environ), out, err, journal, stdin))
     finally:
         flush_traces()
         root.removeHandler(journal)
         journal.close()
+
+
+def log_unraisable(found: sys.UnraisableHookArgs) -> None:
+    """Keep an error that nobody can catch for the log: a signal may end a loop whose processes are still there."""
+    with suppress(Exception):  # Python may be at its end
+        log.info("%s %r", found.err_msg or "Exception ignored in", found.object, exc_info=found.exc_value)
 
 
 def _guarded(job: Job) -> int:

@@ -140,6 +140,28 @@ def test_why_it_stopped_is_said_once(shell: Shell, tmp_path: Path) -> None:
     assert err.decode() == "Stopped by SIGTERM; session s1 continues when opened again.\n"
 
 
+LEFT = """
+import hitl_tui.cli.dispatch
+
+
+class Left:
+    def __del__(self):
+        raise RuntimeError("Event loop is closed")
+
+
+kept = Left()
+main = hitl_tui.cli.dispatch.run
+raise SystemExit(main(["sessions", "--data", {data!r}]) if {runs} else 0)
+"""
+
+
+@pytest.mark.parametrize("runs", [True, False])
+def test_what_is_left_at_the_end_writes_nothing_on_the_screen(tmp_path: Path, runs: bool) -> None:
+    code = LEFT.format(data=str(tmp_path / "d"), runs=runs)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and ("Event loop is closed" in done.stderr) is not runs
+
+
 @pytest.mark.sampled(5)
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(12))
