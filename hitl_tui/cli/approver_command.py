@@ -22,6 +22,7 @@ from hitl_tui.wording.text_lines import shown, table
 
 DONE = 0
 _MOST = 100_000
+"""Open questions that are looked through."""
 
 log = logging.getLogger(__name__)
 
@@ -117,9 +118,7 @@ async def _remove(file: ApproverFile, name: str, job: Job) -> int:
         return DONE
     job.out.lines([shown(translate(message))])
     for one in votes:
-        said = _(
-            "Their vote still counts for {step} of {session}. To ask anew without it, edit that step or reject it."
-        )
+        said = _("Their vote on {step} of {session} still counts. Edit it to ask anew, or reject it.")
         job.out.lines([said.format(step=step_name(name_of(one)), session=shown(one.session))])
     return DONE
 

@@ -205,7 +205,7 @@ class _Hook:
         rules = _Rules(masc, data)
         changed = partial(wake, data, (masc.parent,), self._environ)
         store = store_of(masc, self._environ, changed)
-        tasks, self._poll = TaskCheckpoints(store, rules.held, masking=self._secrecy), store.poll
+        tasks, self._poll = TaskCheckpoints(store, rules.held, secrecy=self._secrecy), store.poll
         register(data, masc)
         judged, note = rules.judge(call)
         if judged.ruling is not Ruling.ASK:

@@ -92,7 +92,7 @@ class _Command:
         policy = Policy() if given.interrupt is None else held_policy(masc, self._data)  # it takes time to read
         self._masc = masc
         store = store_of(masc, self._environ, self._changed)
-        self._tasks, self._poll = TaskCheckpoints(store, policy, masking=self._secrecy), store.poll
+        self._tasks, self._poll = TaskCheckpoints(store, policy, secrecy=self._secrecy), store.poll
         if given.status:
             return self._show()
         if not records:

@@ -521,9 +521,8 @@ def _tool_problems(tools: Sequence[str], known: Declared) -> Iterator[Problem]:
 
 
 def _is_own_team(value: object) -> bool:
-    return isinstance(value, dict) and not value.keys().isdisjoint(
-        ("kind", "function", "tool", "server", "graph", "prompt")
-    )
+    made = ("kind", "function", "tool", "server", "graph", "prompt")
+    return isinstance(value, dict) and value.get("kind") != _PACKAGED and not value.keys().isdisjoint(made)
 
 
 class _Teams(_Section):
@@ -542,7 +541,6 @@ class _Teams(_Section):
         if isinstance(data, dict):
             strange = [n for n, team in data.items() if n not in TEAMS and not _is_own_team(team)]
             packaged = [n for n in packaged_teams() if n in strange and isinstance(data[n], dict)] if strange else []
-            data = {**data, **{name: {**data[name], "kind": _PACKAGED} for name in packaged}}
             problems = [
                 Problem((name,), "", unknown_among=TEAMS)
                 if not _is_own_team(team)
@@ -551,10 +549,11 @@ class _Teams(_Section):
                     Message("isn't a team name: begin with a lower-case letter, then use letters, digits and _"),
                 )
                 for name, team in data.items()
-                if name not in TEAMS and not (_is_own_team(team) and _TEAM_NAME.fullmatch(name))
+                if name not in (*TEAMS, *packaged) and not (_is_own_team(team) and _TEAM_NAME.fullmatch(name))
             ]
             if problems:
                 raise wrong(*problems)
+            return {**data, **{name: {**data[name], "kind": _PACKAGED} for name in packaged}}
         return data
 
 

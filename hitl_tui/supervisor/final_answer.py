@@ -187,7 +187,7 @@ def compose(
     lasting: Sequence[LastingEffect] = (),
     branch: int = 0,
     asks: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    alone: Collection[str] = (),
+    unaware: Collection[str] = (),
 ) -> Response:
     """Return the answer: a short one first, then what was left out or not done, what it rests on, what isn't there.
 
@@ -205,7 +205,7 @@ def compose(
         lasting: what was done on branches that a restore left.
         branch: the branch that the session stands on.
         asks: where among its arguments an agent's question stands, by its name; see `question_path`.
-        alone: names of the agents that look at no earlier result.
+        unaware: names of the agents that look at no earlier result.
     """
     if errors:
         return Response(text=" ".join(errors), summary=errors[0], outcome=FAILED)
@@ -229,7 +229,7 @@ def compose(
         for d in t.dependencies
         if d in by_id and not _asks_on(t, by_id[d])
         if not (_asked_a_table(results.get(t.id)) and asked[d] != asked[t.id])
-        if not (t.agent_name in alone and by_id[d].risk is not Risk.LOW)  # what it did isn't told in the later result
+        if not (t.agent_name in unaware and by_id[d].risk is not Risk.LOW)  # what it did isn't told in the later result
         if not (d in briefs and _says_more(briefs[d], briefs[t.id]))
     }
     leaves = [t for t in done if t.id not in used and t.id not in runs]

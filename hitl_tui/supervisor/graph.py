@@ -434,7 +434,7 @@ class TeamSupervisor:
             lasting,
             branch,
             asks,
-            alone={name for name in asks if not agents[name].reads_results},
+            unaware={name for name in asks if not agents[name].reads_results},
         )
         if self._write is not None:
             response = await self._write(response)

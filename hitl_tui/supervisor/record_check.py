@@ -218,7 +218,7 @@ async def check_record(ledger: Mailbox, session_id: str, history: SessionHistory
 
 
 async def broken_record(ledger: Ledger, known: KnownSignatures, session_id: str, folder: SessionFolder) -> str:
-    """Return why a session is only looked at: its record isn't as it was written, or by whom isn't known; empty else.
+    """Return why a session is only looked at: its record was changed, or signed by an unknown key; empty for neither.
 
     What is looked at is quick: the session's chain of hashes, its last signature, its decisions beside the checkpoints.
 

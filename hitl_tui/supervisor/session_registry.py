@@ -135,7 +135,6 @@ class SessionRegistry:
             told.append(registry)
             if not data.read_only:
                 registry.notify()  # of what couldn't be told before
-            if not data.read_only:
                 await finish_deletions(registry.store)
                 await registry.note_approvers()
             yield registry

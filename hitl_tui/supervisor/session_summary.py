@@ -111,7 +111,7 @@ async def _facts(data: DataFolder, session_id: str) -> SessionFacts:
 
 def still_words(still: Sequence[str]) -> Message:
     """Return what is said of TODOs whose processes run on though nobody has their session open."""
-    return Message("{} still runs. Open the session to decide about it.", ", ".join(map(step_name, still)))
+    return Message("Still running: {}. Open the session to decide.", ", ".join(map(step_name, still)))
 
 
 def _summary(session_id: str, facts: SessionFacts | HitlError, questions: int) -> SessionSummary:

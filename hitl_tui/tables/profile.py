@@ -59,6 +59,7 @@ _TIMES = re.compile(
 )
 """Units of time in names of columns: a letter alone only in lower case."""
 _LAST_WORD = re.compile(r"(?P<per>\bper[\W_]+|(?<=_)per[\W_]+|/\s?|당\s)?(?P<word>[^\W_]+)$", re.I)
+"""The last word of a name, and what says that it is one that a rate is by."""
 _TOTAL = r"(?:(?:grand|sub|over)?[ -]?totals?\b.*|sum|총?합계|총계|소계|총합|누계|계)[: ]*"
 """Labels of rows that sum up others."""
 _LABELS = 3

@@ -37,6 +37,7 @@ from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.protocols import Conflict, Requests, Streams, read_stream
 from hitl_tui.ledger.records import Entry, Head, RequestView
 from hitl_tui.policy.approver_names import alike
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import (
     EDITED,
     STEP,
@@ -78,28 +79,6 @@ class _Looked:
     until: str
 
 
-class Masking(Protocol):
-    """Puts names in the place of secrets; see `policy.secrecy.Secrecy`."""
-
-    def hidden(self, value: Json) -> Json:
-        """Return a JSON value with the names of secrets in all its texts."""
-        ...
-
-    def held(self, text: str) -> str:
-        """Return the name of a secret that a text holds; empty for none."""
-        ...
-
-
-class _NoSecrets:
-    """Nothing is masked."""
-
-    def hidden(self, value: Json) -> Json:
-        return value
-
-    def held(self, text: str) -> str:
-        return ""
-
-
 class UnknownTask(UnknownName):
     """There is no such task, or step of it."""
 
@@ -111,7 +90,7 @@ class TaskCheckpoints:
         ledger: the store.
         policy: who has to decide what.
         now: the time, ISO 8601, UTC.
-        masking: knows the secrets that are declared there; None where none are.
+        secrecy: knows the secrets that are declared there; None where none are.
     """
 
     def __init__(
@@ -119,9 +98,9 @@ class TaskCheckpoints:
         ledger: TaskLedger,
         policy: Policy = Policy(),
         now: Callable[[], str] = utc_now,
-        masking: Masking | None = None,
+        secrecy: Secrecy | None = None,
     ) -> None:
-        self._masking = masking or _NoSecrets()
+        self._secrecy = secrecy or Secrecy()
         self._ledger = ledger
         self._policy = policy
         self._now = now
@@ -325,7 +304,7 @@ class TaskCheckpoints:
         if checkpoint.view is None:
             raise Refused(Message("{} asks nothing.", checkpoint.name), reason="unknown")
         request, now = checkpoint.view.request, self._now()
-        who, reason, value = self._who(who), self._text(reason), self._masking.hidden(value)
+        who, reason, value = self._who(who), self._text(reason), self._secrecy.hidden(value)
         _check_other(request.requester, who)
         decision = Decision(
             request.id,
@@ -353,17 +332,17 @@ class TaskCheckpoints:
     # ----------------------------------------------------------------------------------------------------- masking
 
     def _check_id(self, task_id: str) -> None:
-        if name := self._masking.held(task_id):
+        if name := self._secrecy.held(task_id):
             raise BadInput(Message("The id of the task holds the secret {}; choose another id.", name))
 
     def _text(self, text: str) -> str:
-        return str(self._masking.hidden(text))
+        return str(self._secrecy.hidden(text))
 
     def _said(self, text: str | None) -> str | None:
         return None if text is None else self._text(text)
 
     def _object(self, value: JsonObject) -> JsonObject:
-        found = self._masking.hidden(dict(value))
+        found = self._secrecy.hidden(dict(value))
         assert isinstance(found, dict), "an object stays one"
         return found
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import difflib
 import glob
 import json
 import os
@@ -20,6 +19,7 @@ from hitl_tui.core.interrupts.json_schema import problem, why_unusable
 from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_names import named_in, secret_refused
@@ -379,10 +379,10 @@ def _check_fields(value: Json, schema: JsonSchema, name: str) -> None:
         raise BadInput(Message("{} takes an object, {}, not {}.", name, _shape(schema), _kind(value)))
     for key in value:
         if key not in properties and schema.get("additionalProperties") in (None, False):
-            near = difflib.get_close_matches(str(key), list(properties), n=1)
+            near = nearest(str(key), properties)
             said = one_line(str(key), 60)
             raise BadInput(
-                Message('{} has no input "{}"; did you mean "{}"?', name, said, near[0])
+                Message('{} has no input "{}"; did you mean "{}"?', name, said, near)
                 if near
                 else Message('{} has no input "{}"; it takes {}.', name, said, _shape(schema))
             )

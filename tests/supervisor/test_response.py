@@ -141,7 +141,7 @@ def test_what_a_step_changed_is_told_although_a_later_one_comes_after_it() -> No
     results = {"todo_001": {"text": "kept 30"}, "todo_002": {"text": "total: 550.0"}}
 
     def told(risk: Risk, *alone: str) -> str:
-        text = compose("q", "en", [replace(rotate, risk=risk), vat], results, alone=alone).text
+        text = compose("q", "en", [replace(rotate, risk=risk), vat], results, unaware=alone).text
         return text.split("\n## ")[0].strip()
 
     assert told(Risk.HIGH, "vat") == "## Answer\n\n**Step 1**\n\nkept 30\n\n**Step 2**\n\ntotal: 550.0"

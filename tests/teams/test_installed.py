@@ -131,6 +131,7 @@ def test_settings_name_a_team_of_another_package_as_its_entry_point(tmp_path: Pa
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
+        ("[teams.other_team]\nkind = 'packaged'\n", 'unknown key "other_team" in [teams]'),
         ("[teams]\ngreeting_team = 3\n", 'unknown key "greeting_team" in [teams]'),
         ("[teams.greeting_team]\nrisk = 'low'\n", "has no meaning"),
         ("[teams.greeting_team]\nenabled = 'no'\n", "must be true or false"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from hitl_tui.channels.mcp_server.changes import Changes
 from hitl_tui.core.errors import BadInput, Refused, UnknownName
@@ -20,21 +20,15 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import escaped_json, one_line
 from hitl_tui.language import _, translate
+from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.folders import held_policy, register
-from hitl_tui.task_checkpoints.service import Masking as TaskMasking
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, TaskLedger
 
 CHANNEL = "mcp"
 LONGEST_WAIT = 3_600
 _LISTED, _MOST = 100, 1_000
 _CALL = Message("The call")
-
-
-class Masking(TaskMasking, Protocol):
-    """Puts names in the place of secrets."""
-
-    def mask_json(self, document: JsonObject, text: str) -> JsonObject: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,14 +231,14 @@ class TaskTools:
         ledger: the store.
         masc: the `.masc` folder.
         data: the data folder.
-        masking: what is masked.
+        secrecy: what is masked.
         changes: follows that store.
     """
 
-    def __init__(self, ledger: TaskLedger, masc: Path, data: Path, masking: Masking, changes: Changes) -> None:
+    def __init__(self, ledger: TaskLedger, masc: Path, data: Path, secrecy: Secrecy, changes: Changes) -> None:
         self._ledger, self._masc, self._data = ledger, masc, data
-        self._masking, self._changes = masking, changes
-        self._tasks = TaskCheckpoints(ledger, masking=masking)
+        self._secrecy, self._changes = secrecy, changes
+        self._tasks = TaskCheckpoints(ledger, secrecy=secrecy)
         self._functions: Mapping[str, Callable[[JsonObject, Identity | None], Any]] = {
             "masc_interrupt": self._interrupt,
             "masc_approve": self._approve,
@@ -270,7 +264,7 @@ class TaskTools:
 
     def masked(self, document: JsonObject) -> JsonObject:
         """Return a document with the names of secrets."""
-        return self._masking.mask_json(document, document_text(document))
+        return self._secrecy.mask_json(document, document_text(document))
 
     async def show(self, checkpoint_id: str, who: Identity | None) -> JsonObject:
         """Return a step as a document.
@@ -293,7 +287,7 @@ class TaskTools:
                 ),
                 reason="not_allowed",
             )
-        tasks = TaskCheckpoints(self._ledger, held_policy(self._masc, self._data), masking=self._masking)
+        tasks = TaskCheckpoints(self._ledger, held_policy(self._masc, self._data), secrecy=self._secrecy)
         texts = [str(given[key]) for key in ("action", "agent", "message")]
         step = await tasks.record(str(given["task_id"]), _number(given["step"]), *texts)
         register(self._data, self._masc)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 from hitl_tui.channels.plan_feedback.poller import Poller, Report
 from hitl_tui.channels.plan_feedback.store import FeedbackStore, PublishedRequest
@@ -33,16 +34,19 @@ class FeedbackBoard:
         self, store: FeedbackStore, answers: RemoteAnswers, report: Callable[[Message], None], interval: float
     ) -> None:
         self._store, self._answers, self._report, self._interval = store, answers, report, interval
-        self._late: dict[str, tuple[Event | None, bool]] = {}
+        self._late: dict[str, Callable[[], Awaitable[None]]] = {}
 
     def path(self, request_id: str) -> str | None:
         return self._store.path(request_id)
 
     async def publish(self, request_id: str, event: Event) -> bool:
-        return await self._write(request_id, event, waits=True)
+        return await self._write(
+            request_id, partial(self._store.publish, PublishedRequest(request_id, event.to_dict()))
+        )
 
     async def withdraw(self, request_id: str, ended: Event | None) -> None:
-        await self._write(request_id, ended, waits=False)
+        told = None if ended is None else ended.to_dict()
+        await self._write(request_id, partial(self._store.withdraw, request_id, told))
 
     async def run(self, waiting: Callable[[], list[str]]) -> None:
         """Look for feedback until cancelled.
@@ -65,23 +69,19 @@ class FeedbackBoard:
         finally:
             await self._store.close()
 
-    async def _write(self, request_id: str, event: Event | None, *, waits: bool) -> bool:
+    async def _write(self, request_id: str, write: Callable[[], Awaitable[None]]) -> bool:
         self._late.pop(request_id, None)
-        told = None if event is None else event.to_dict()
         try:
-            if waits and told is not None:
-                await self._store.publish(PublishedRequest(request_id, told))
-            else:
-                await self._store.withdraw(request_id, told)
+            await write()
         except StorageError as error:
             log.warning("%s can't be published or withdrawn now: %s", request_id, error.message)
-            self._late[request_id] = event, waits
+            self._late[request_id] = write
             return False
         return True
 
     async def _write_late(self) -> None:
         while True:
             await asyncio.sleep(_AGAIN)
-            for request_id, (event, waits) in list(self._late.items()):
-                if not await self._write(request_id, event, waits=waits):
+            for request_id, write in list(self._late.items()):
+                if not await self._write(request_id, write):
                     break

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,6 +11,7 @@ from itertools import chain, takewhile
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import nearest
 from hitl_tui.planning.rule_planner.arguments import Call, but_counted, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
@@ -246,9 +246,9 @@ def _refuse_undeclared(clause: str, known: Mapping[str, CommandFacts]) -> None:
     for expression in (rules().commands.unknown, rules().commands.unknown_korean):
         match = expression.search(clause)
         if match and ("-" in match["name"] or "_" in match["name"] or match["rest"].strip()):
-            near = difflib.get_close_matches(match["name"], known, n=1)
+            near = nearest(match["name"], known)
             names = ", ".join(sorted(known)) or "none"
-            hint = Message('; did you mean "{}"?', near[0]) if near else Message("; declared are: {}.", names)
+            hint = Message('; did you mean "{}"?', near) if near else Message("; declared are: {}.", names)
             raise PlanError(Message('No declared command "{}"{}', match["name"], hint))
 
 

@@ -37,20 +37,20 @@ async def edit_state(graph: AnyPregel, place: RunnableConfig, values: Mapping[st
         place: the checkpoint.
         values: what the fields are changed to, or what their reducers get.
     """
-    writers = [node.writers[0] for name, node in graph.nodes.items() if not name.startswith("__") and node.writers]
-    if not isinstance(graph, CompiledStateGraph) or not writers:
+    nodes = (node for name, node in graph.nodes.items() if not name.startswith("__"))
+    writer = next((node.writers[0] for node in nodes if node.writers), None)
+    if not isinstance(graph, CompiledStateGraph) or writer is None:
         await graph.aupdate_state(place, dict(values), as_node=None)
         return
     saver: Any = graph.checkpointer
     state, held = await graph.aget_state(place), await saver.aget_tuple(place)
     sends = [send for send in held.checkpoint["channel_values"].get(_SENDS) or () if isinstance(send, Send)]
-    called = [send.node for send in sends]
     goes = list(state.next)
-    for name in called:
+    for name in (send.node for send in sends):
         if name in goes:
             goes.remove(name)
     editing = copy.copy(graph)
-    editing.nodes = {**graph.nodes, _EDITOR: PregelNode(triggers=[], channels=[], writers=writers[:1])}
+    editing.nodes = {**graph.nodes, _EDITOR: PregelNode(triggers=[], channels=[], writers=[writer])}
     await editing.aupdate_state(place, Command(update=dict(values), goto=[*goes, *sends]), as_node=_EDITOR)
 
 

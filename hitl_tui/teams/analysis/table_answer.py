@@ -76,9 +76,10 @@ def brief(answer: Answer, language: str, limit: str = "") -> Brief:
     mapped = answer.mapped
     first, *rest = told
     first = guesses(mapped, language) + first
+    colon = ":" if first.endswith(":") else ""  # several lines follow
     counted = say(language, f"{mapped.table.rows:,}행에 대한 질의", f"query over {mapped.table.rows:,} rows")
     lines = [
-        f"{first.removesuffix(':')} [`{mapped.table.name}`, {counted}]{':' * first.endswith(':')}",
+        f"{first.removesuffix(':')} [`{mapped.table.name}`, {counted}]{colon}",
         *rest,
         *notes(mapped, language),
         *([f"- {limit}"] if limit else []),
