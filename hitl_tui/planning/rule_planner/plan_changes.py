@@ -104,9 +104,11 @@ class _Sentence:
     """
 
     def __init__(self, text: str, edits: Sequence[Edit], scene: Scene) -> None:
+        asks = "?" in text and rules().says.howto.search(text) and not rules().revise.polite.search(text)
+        edits = () if asks else edits  # what was done before something else is no order for it
         revise, self._scene, self.text, self.edits = rules().revise, scene, text, edits
         self.strategy = next((Strategy(name) for name, e in rules().strategy.items() if e.search(text)), None)
-        self.level = next((level for level in LEVELS if rules().actions[level].found_in(text)), "")
+        self.level = next((one for one in LEVELS if not asks and rules().actions[one].found_in(text)), "")
         self.also, self.again = revise.also.search(text) is not None, revise.again.search(text) is not None
         related = [edit for edit in edits if edit.operation in RELATIONS]
         fixed = {one for edit in related for one in self.anchors(edit)}
