@@ -209,6 +209,19 @@ async def test_questions_are_searched_for_at_the_same_time() -> None:
     assert plan.estimated_time == alone.estimated_time, "parallel searches take the time of one"
 
 
+@pytest.mark.parametrize(
+    ("query", "searched"),
+    [
+        ("강남구 시세는 어때? 서초구 시세는 어때? 보고서 써줘", ["강남구 시세는 어때?", "서초구 시세는 어때?"]),
+        ("What is the cap on rent? Write a report.", ["What is the cap on rent?"]),
+    ],
+)
+async def test_what_asks_for_the_report_is_not_searched_for(query: str, searched: list[str]) -> None:
+    *searches, report = (await agent().create_execution_plan(query)).plan.steps
+    assert [step.input_mapping["query"] for step in searches] == searched
+    assert (report.agent, report.dependencies) == ("document_team", tuple(step.id for step in searches))
+
+
 async def test_report_depends_on_everything_before_it() -> None:
     todos = agent().convert_with_strategy(
         (await agent().create_execution_plan("전세 시세를 조사하고 분석해서 보고서 작성해줘")).plan

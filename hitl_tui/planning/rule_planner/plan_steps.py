@@ -104,9 +104,8 @@ class Wanted:
             self.parts = sorted([*asked.calls, *_beside(reading.text, asked)], key=lambda part: part.start)
             needs = {Need.RUN, *(reading.needs & {Need.WRITE})}
         else:
-            said = _questions(reading.text)
-            texts = said if len(said) > 1 else [query]
-            self.parts += [Part(text, n, _needs(text, agents)) for n, text in enumerate(texts)]
+            said, needs = _questions(reading.text), reading.needs & {Need.WRITE}
+            self.parts += [Part(text, n, _needs(text, agents)) for n, text in enumerate(said or [query])]
         self.needs = needs.union(*(part.needs for part in self.parts if isinstance(part, Part)))
         agent = {need: rules().steps[need].agent for need in Need if need in self.needs}
         self._met = {need for need, name in agent.items() if name in agents and agents[name].enabled}
@@ -193,13 +192,15 @@ def planned(scene: Scene, wanted: Wanted, withheld: Sequence[str] = ()) -> Plann
 
 
 def _questions(text: str) -> list[str]:
-    """Return each question of a text that asks several; nothing where one of them says nothing by itself."""
+    """Return the questions of a text, without what asks for a report on them at its end.
+
+    Nothing where it is one question, something else follows them, or one of them says nothing by itself.
+    """
     said = [one for part in _QUESTION.split(text.strip()) for one in _both(part)]
-    if said[1:] and not said[-1].endswith(("?", "？")):
-        if not wants(said[-1], Need.WRITE):
-            return []
-        said[-2:] = [f"{said[-2]} {said[-1]}"]
-    return said if all(terms_of(part) for part in said) else []
+    reported = said[1:] and not said[-1].endswith(("?", "？")) and wants(said[-1], Need.WRITE)
+    asked = said[:-1] if reported else said
+    apart = (reported or asked[1:]) and asked[-1].endswith(("?", "？")) and all(map(terms_of, asked))
+    return asked if apart else []
 
 
 def _both(text: str) -> list[str]:
