@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import frequencies
+from hitl_tui.meaning.word_forms import common_start, is_past
 from hitl_tui.tables.descriptions import description
 from hitl_tui.tables.engine import Engine, Result, TableError, engine, other_names, quote
 from hitl_tui.tables.files import SUFFIXES, TableFile, table_files
@@ -21,7 +22,7 @@ from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
 from hitl_tui.tables.query_score import CLEAR, Mapped
 from hitl_tui.tables.question_in_table import before_table_noun
-from hitl_tui.tables.words import common_start, is_past, lexicon, likeness, tokens, words_of
+from hitl_tui.tables.words import lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
 _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)

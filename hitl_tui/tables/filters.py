@@ -8,13 +8,14 @@ from dataclasses import replace
 from functools import cached_property
 from itertools import product
 
+from hitl_tui.meaning.word_forms import noun_denied
 from hitl_tui.tables.links import CALLED, ValueLink, label_of
 from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
 from hitl_tui.tables.question_in_table import LIKELY, LOOSE, NAMED, TABLE_NOUN, QuestionInTable
-from hitl_tui.tables.words import Token, is_denied, key_of, lexicon, words_of  # fmt: skip
+from hitl_tui.tables.words import Token, key_of, lexicon, words_of
 
 CHOICES = 3
 """Columns, and readings of a value, that are tried for each place of a query."""
@@ -418,7 +419,7 @@ class Filters:
             name = key_of(column.name)
             denied = token.text.casefold() in (f"un{name}", f"non{name}", f"non-{name}")
             likely = self.q.links.columns[n].get(column.name, 0.0)
-            denied = denied or (likely > 0 and is_denied(token.text))
+            denied = denied or (likely > 0 and bool(noun_denied(token.text)))
             alone = n not in self.q.operators or len(words_of(column.name)) == 1
             meant = n in self.q.links.likely and not {*lexicon().persons, *lexicon().rows}.intersection(token.forms)
             named = (likely >= NAMED and alone) or (likely >= LIKELY and meant)

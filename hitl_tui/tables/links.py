@@ -10,6 +10,7 @@ from itertools import islice, pairwise
 
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
+from hitl_tui.meaning.word_forms import is_past, lemma, same_root
 from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.short_forms import short_forms_of
 from hitl_tui.tables.word_meanings import Meaning, Name, meanings
@@ -18,14 +19,11 @@ from hitl_tui.tables.words import (
     Token,
     compound_of,
     is_ending,
-    is_past,
     key_of,
-    lemma,
     lexicon,
     likeness,
     phrases,
     romanised,
-    same_root,
     short_for,
     sounds_like,
     translated,

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from hitl_tui.meaning.word_forms import is_question_word
 from hitl_tui.tables.filters import CHOICES, PARTS_OF_DAYS, Filters
 from hitl_tui.tables.groups import PLACE, WHEN, Groups
 from hitl_tui.tables.links import CALLED, label_of
@@ -19,7 +20,7 @@ from hitl_tui.tables.profile import Column, Table
 from hitl_tui.tables.query import Filter, Formula, TableQuery
 from hitl_tui.tables.query_score import ASKING, SECOND, WORKED, Mapped, Rating
 from hitl_tui.tables.question_in_table import IDS, LIKELY, LOOSE, NAMED, QuestionInTable, Reading
-from hitl_tui.tables.words import is_question_word, lexicon, likeness, months_of, tokens, words_of  # fmt: skip
+from hitl_tui.tables.words import lexicon, likeness, months_of, tokens, words_of
 
 _COUNTS_ONE = 1.2
 """What a count of rows costs where the question names a single row."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
+from hitl_tui.meaning.word_forms import is_question_word, lemma
 from hitl_tui.tables.formulas import stated_in
 from hitl_tui.tables.links import CALLED, Links, forms_of, label_of, links
 from hitl_tui.tables.moments import QUARTER
@@ -19,9 +20,7 @@ from hitl_tui.tables.words import (
     compound_of,
     found,
     is_ending,
-    is_question_word,
     key_of,
-    lemma,
     lexicon,
     likeness,
     number_word,
@@ -29,7 +28,7 @@ from hitl_tui.tables.words import (
     superlatives,
     tokens,
     words_of,
-)  # fmt: skip
+)
 
 AGGREGATES = ("average", "median", "deviation", "distinct", "count", "sum")
 NAMED, LIKELY, LOOSE = 0.95, 0.75, 0.5

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from hitl_tui.meaning.encoder import akin
 from hitl_tui.meaning.frequencies import frequencies, telling
+from hitl_tui.meaning.word_forms import ends_as_predicate
 from hitl_tui.tables.profile import Table
 from hitl_tui.tables.short_forms import senses_of
-from hitl_tui.tables.words import Token, ends_as_predicate, words_of
+from hitl_tui.tables.words import Token, words_of
 
 _NUMBERED = re.compile(r"^\W*\d{1,2}[.):]\s+")
 """The number that a value is ordered by."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from hitl_tui.meaning.frequencies import frequencies, telling
-from hitl_tui.tables.words import Token, ends_as_predicate, is_past, noun_of_verb
+from hitl_tui.meaning.word_forms import ends_as_predicate, is_past, noun_of_verb
+from hitl_tui.tables.words import Token
 
 PREDICATE = 0.25
 """How much a predicate says at most: what rows are about is said by nouns."""

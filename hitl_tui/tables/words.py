@@ -13,6 +13,15 @@ from importlib import resources
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.glossary import translations
 from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
+from hitl_tui.meaning.word_forms import (
+    is_past,
+    is_question_word,
+    lemma,
+    noun_denied,
+    noun_of_verb,
+    same_root,
+    stands_before_noun,
+)
 from hitl_tui.tables.short_forms import senses_of
 
 _HANGUL = re.compile("[가-힣]")
@@ -48,7 +57,6 @@ _TOKEN = re.compile(
 _WORD = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+|{_LETTERS}")
 _NAMED_MONTH = re.compile(r"(?<!\d)(1[0-2]|0?[1-9])월|(?<!\d)20\d\d[-_. ]?(1[0-2]|0[1-9])(?!\d)")
 _INITIALS = re.compile("[b-df-hj-np-tv-z]{3}")
-_DENIED_NOUN = re.compile("미(납|입금|결제|지급|정산|완료|제출|반납|수금)")
 SOUND = 80.0
 """How much alike, of 100, a Korean word and a name have to sound."""
 _SOUND_APART, _MANY, _SOUND_ALIKE = 83.0, 3, 65.0
@@ -57,9 +65,6 @@ _KO_ONES = ("한", "두", "세", "네", "다섯", "여섯", "일곱", "여덟", 
 _KO_NUMBERS = {word: float(n) for n, word in enumerate(_KO_ONES, start=1)} | {"백": 1e2, "천": 1e3, "만": 1e4}
 
 
-_VERB_OF_NOUN = re.compile("([가-힣]{2,}?)(?:[하한할함합해했되된될됨됩돼됐받]|시[키킨켰])[가-힣]*")
-"""A verb that Korean makes of a noun: `입사했어`, `납품하는`."""
-_QUESTION_WORD = re.compile("뭐|뭔|뭘|무엇|무슨|어디|어느|어떤|어떻|누구|누가|언제|얼마|몇|며칠|왜(?![가-힣])|왜요")
 _WORKED_OUT = ("sum", "average", "median", "count", "top", "bottom", "share", "change", "how_much")
 _BEFORE_MONTH = frozenset(("in", "of", "and", "since", "until", "by", "from", "than", "to", "last"))
 _DENIED = re.compile("(?<![가-힣])([안못])(?=([가-힣]{1,4}))")
@@ -69,13 +74,8 @@ _FIRST_OF_COMPOUND = {"총": "total", "순": "net"}
 _HYPHENED = re.compile("((?!non-|pre-|post-|per-)[a-z]{3,})-([a-z]{3,})")
 """Two words that say one thing: a first-class ticket."""
 _PER_HEAD = re.compile(r"(?:1\s?인당|1\s?명당|인당|명당)")
-_BEFORE_NOUN = (4, 8)
-"""Finals of verbs that stand before a noun: `낸`, `낼`."""
 _OWN_WORD = 5.4
 """How common, on Zipf's scale, letters are that are a word themselves, short for none."""
-_ENDINGS = ("e", "ed", "er", "or", "ing", "ion", "ation", "ment")
-_ROOT = 5
-"""Letters that words of one root have in common."""
 _SUPERLATIVE = re.compile(r"(?<![a-z])([a-z]{3,})est(?![a-z])", re.I | re.ASCII)
 _SHORT_STEM = 3
 """Letters that a priest has before "est", and that no adjective in y has alone."""
@@ -313,15 +313,10 @@ def parted(question: str) -> str:
 
     def apart(found: re.Match[str]) -> str:
         word = found[1] + found[2]
-        denied = is_past(found[2]) or _final(found[2]) in _BEFORE_NOUN
+        denied = is_past(found[2]) or stands_before_noun(found[2])
         return found[1] + " " if denied and word not in frequencies("ko") else found[1]
 
     return _DENIED.sub(apart, question)
-
-
-def is_question_word(word: str) -> bool:
-    """Whether a Korean word asks: `어디`, `얼마예요`."""
-    return _QUESTION_WORD.match(word) is not None
 
 
 def tokens(question: str) -> list[Token]:
@@ -429,18 +424,6 @@ def latin_forms(word: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(forms))
 
 
-@lru_cache(65536)
-def lemma(word: str) -> str:
-    """Return the singular of an English word in lower case, or the word."""
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith(("sses", "xes", "ches", "shes", "zes")):
-        return word[:-2]
-    if word.endswith("s") and len(word) > 3 and not word.endswith(("ss", "us", "is")):
-        return word[:-1]
-    return word
-
-
 def compound_of(token: Token) -> tuple[str, str]:
     """Return the two known words that a Korean word is made of, or two empty ones: `최고기온`, `총비용`."""
     known = lexicon().alike
@@ -470,36 +453,8 @@ def hangul_forms(word: str) -> tuple[str, ...]:
             known_word = len(rest) > 1 or rest in known.alike or rest in known.filler
             if form.endswith(particle) and rest and known_word and rest not in forms:
                 forms.append(rest)
-    denied = _DENIED_NOUN.match(word)
-    nouns = [noun_of_verb(word), denied[1] if denied else ""]
+    nouns = (noun_of_verb(word), noun_denied(word))
     return tuple(dict.fromkeys([*forms[:11], *filter(None, nouns)]))
-
-
-def is_denied(word: str) -> bool:
-    """Whether a Korean noun denies what it is made of: `미납`."""
-    return _DENIED_NOUN.match(word) is not None
-
-
-def noun_of_verb(word: str) -> str:
-    """Return the noun that a Korean verb is made of; empty for another word: `결석` of `결석했나`."""
-    found = _VERB_OF_NOUN.fullmatch(word)
-    return found[1] if found else ""
-
-
-def ends_as_predicate(word: str) -> bool:
-    """Whether a Korean word is a verb or adjective: of the past, or as those before a noun end that no list has."""
-    if is_past(word):
-        return True
-    return _final(word) in _BEFORE_NOUN and len(word) > 1 and word not in frequencies("ko")
-
-
-def _final(word: str) -> int:
-    return (ord(word[-1]) - 0xAC00) % 28 if "가" <= word[-1] <= "힣" else 0
-
-
-def is_past(word: str) -> bool:
-    """Whether a Korean word is a verb of the past: a syllable ends as only those do."""
-    return any((ord(letter) - 0xAC00) % 28 == 20 for letter in word if "가" <= letter <= "힣")
 
 
 @lru_cache(65536)
@@ -624,25 +579,6 @@ def likeness(form: str, word: str) -> float:
 def _stem_of(word: str, longer: str) -> bool:
     """Whether a name's word is a word with a little more, as another language has it (`region`, `regioni`)."""
     return len(word) >= 5 and longer.startswith(word) and len(longer) - len(word) <= 3
-
-
-def same_root(word: str, other: str) -> bool:
-    """Whether two English words begin alike for most of the longer one, as a surgeon does surgery."""
-    common = len(common_start((word, other)))
-    return common >= _ROOT and (common > 0.7 * max(len(word), len(other)) or not stems(word).isdisjoint(stems(other)))
-
-
-@lru_cache(4096)
-def stems(word: str) -> frozenset[str]:
-    """Return an English word without each ending that makes a verb or noun of another: `commuted`, `commutations`."""
-    bare = (word[: -len(ending)] for ending in _ENDINGS if word.endswith(ending))
-    return frozenset(stem for stem in bare if len(stem) >= _ROOT)
-
-
-def common_start(texts: Sequence[str]) -> str:
-    """Return what texts begin with alike."""
-    first, last = min(texts), max(texts)
-    return first[: next((n for n, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first))]
 
 
 def short_for(short: str, word: str) -> bool:

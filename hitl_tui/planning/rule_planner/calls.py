@@ -12,12 +12,12 @@ from itertools import chain, takewhile
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import nearest
+from hitl_tui.meaning.word_forms import is_past, is_question_word
 from hitl_tui.planning.rule_planner.arguments import Call, but_counted, fill, in_declared_order, of_kind
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
 from hitl_tui.planning.rule_planner.rule_file import Expression, lexicon, name_words, rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
-from hitl_tui.tables.words import is_past, is_question_word
 
 _SIGNS = " \t.,;:!?-*•–`\"'()"
 _LEADS = " \t,:–-"

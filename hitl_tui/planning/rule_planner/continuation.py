@@ -21,6 +21,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.frequencies import telling
+from hitl_tui.meaning.word_forms import is_past, is_question_word
 from hitl_tui.planning.proposals import Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
@@ -29,7 +30,7 @@ from hitl_tui.planning.rule_planner.plan_steps import Wanted, before_report, loo
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
-from hitl_tui.tables.words import is_past, is_question_word, is_worked_out
+from hitl_tui.tables.words import is_worked_out
 
 _FEW, _SHORT = 2, 4
 """Words of what needs what was said before, and of what may stand near it."""

@@ -18,8 +18,9 @@ from hitl_tui.core.written_language import language_of
 from hitl_tui.extraction.lists import WHOLE_CHARS, List
 from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
+from hitl_tui.meaning.word_forms import ends_as_predicate
 from hitl_tui.tables.files import SUFFIXES
-from hitl_tui.tables.words import ends_as_predicate, is_worked_out, lexicon
+from hitl_tui.tables.words import is_worked_out, lexicon
 from hitl_tui.teams.search.entries import entries_in
 from hitl_tui.teams.search.index_refresh import searched
 from hitl_tui.teams.search.listing import Listed, Listing, all_but, lines_of, listing_in, word_pattern

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.glossary import translations
-from hitl_tui.tables.words import is_question_word, lemma
+from hitl_tui.meaning.word_forms import is_question_word, lemma
 from hitl_tui.teams.search.tokens import (
     Kind,
     Unit,
