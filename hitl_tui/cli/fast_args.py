@@ -118,6 +118,7 @@ class Arguments(NamedTuple):
         policy: a file with other rules, of `policy replay`.
         action, team, tool, declared: what `policy check` is asked about, with `agent`, `args`, `risk`; empty for none.
         wait: seconds that `hook` waits for people; None when it wasn't given.
+        takes_input: the program that `hook command` answers makes its call with the `input` of the answer.
         agent: whose calls `hook command` answers; empty where the program says it.
         masc_dir: the `.masc` folder, of `hook` and `mcp`; None for the nearest.
         source, to: where `review` finds requests and puts feedback; empty where the former says the latter.
@@ -191,6 +192,7 @@ class Arguments(NamedTuple):
     tool: str = ""
     declared: str = ""
     wait: float | None = None
+    takes_input: bool = False
     agent: str = ""
     source: str = ""
     to: str = ""

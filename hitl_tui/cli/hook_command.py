@@ -22,7 +22,7 @@ from hitl_tui.cli.fast_args import Arguments, language_of
 from hitl_tui.cli.output import Output, json_text
 from hitl_tui.cli.settings import data_folder
 from hitl_tui.core.errors import BadInput, HitlError
-from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Judgement, Policy, Ruling
@@ -45,7 +45,7 @@ CLAUDE_CODE = "claude-code"
 PROJECT = "CLAUDE_PROJECT_DIR"
 DEFAULT_WAIT = 50.0
 """Seconds; the shortest time that a program is known to give a hook is a minute."""
-ALLOWED, DENIED, ASKS = 0, 2, 3
+ALLOWED, DENIED, ASKS, EDITED = 0, 2, 3, 4
 _SETTINGS = "hitl.toml"
 _LARGEST = 4_000_000
 _NAME = re.compile(r"\w[\w.@+-]{0,59}")
@@ -58,6 +58,7 @@ class Answer(StrEnum):
     ALLOW = "allow"
     DENY = "deny"
     ASK = "ask"
+    EDIT = "edit"  # another call may be made, which this program has to be changed to
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,10 @@ def answer(given: Arguments, environ: Mapping[str, str], stdin: Stdin | None, ou
     """
     hooked = _Hook(given, environ)
     try:
-        said = hooked.decide(_read(given, stdin))
+        asked = _read(given, stdin)
+        said = hooked.decide(asked)
+        if given.what != CLAUDE_CODE:
+            said = _as_taken(said, asked.call, takes_input=given.takes_input)
     except HitlError as error:
         words = translate(error.message)
         said, failed = Said(Answer.DENY, words), True
@@ -148,7 +152,22 @@ def answer(given: Arguments, environ: Mapping[str, str], stdin: Stdin | None, ou
         out.lines([json_text(_for_claude(said, hooked.mask))])
         return DENIED if failed else ALLOWED
     out.lines([json_text(_for_command(said, hooked.mask))])
-    return {Answer.ALLOW: ALLOWED, Answer.DENY: DENIED, Answer.ASK: ASKS}[said.answer]
+    return {Answer.ALLOW: ALLOWED, Answer.DENY: DENIED, Answer.ASK: ASKS, Answer.EDIT: EDITED}[said.answer]
+
+
+def _as_taken(said: Said, call: Call, *, takes_input: bool) -> Said:
+    """Return an answer as a program can carry it out that runs its `input`, or nothing but the call that it has.
+
+    A program that makes its own call after "allow" would make the one that somebody edited away.
+    """
+    if said.answer is not Answer.ALLOW:
+        return said
+    if takes_input:
+        return replace(said, arguments=call.arguments if said.arguments is None else said.arguments)
+    if said.arguments is None:
+        return said
+    how = translate(Message("Make the call with this input; a program that always does so passes --takes-input."))
+    return replace(said, answer=Answer.EDIT, reason=f"{said.reason} {how}")
 
 
 def _for_claude(said: Said, mask: Callable[[str], str]) -> JsonObject:
@@ -218,7 +237,7 @@ class _Hook:
         if said.arguments is not None:
             restored = put_back(dict(said.arguments), dict(shown), dict(exact), self._secrecy.known)
             assert isinstance(restored, dict), "an edited call has an object"
-            return replace(said, arguments=restored)
+            return replace(said, arguments=None if canonical(restored) == canonical(exact) else restored)
         return said
 
     def _project(self) -> Path | None:

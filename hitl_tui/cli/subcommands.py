@@ -386,20 +386,23 @@ _ROWS = (
         "hook_command:hook",
         "PROGRAM",
         "answer a program before its agent calls a tool: claude-code, or any by command",
-        "claude-code|command [--wait SECONDS] [--agent NAME] [--masc-dir DIR] [--data DIR]",
+        "claude-code|command [--wait SECONDS] [--agent NAME] [--takes-input] [--masc-dir DIR] [--data DIR]",
         "Answer a program that asks before its agent calls a tool: the call is read from standard input as JSON, the\n"
         "answer is one JSON document. Rules of hitl.toml allow or deny it; otherwise people are asked, in the inbox.",
         (
             option("what", choices=HOOKS, metavar="claude-code|command", help="whose contract is spoken"),
             option("--wait", metavar="SECONDS", type=seconds, help="how long to wait for people (default: 50)"),
             option("--agent", metavar="NAME", default="", help="of command: the agent, where the call doesn't name it"),
+            option("--takes-input", action="store_true", help="of command: the call is made with input of the answer"),
             option("--masc-dir", metavar="DIR", help="where calls are recorded (default: the nearest .masc upwards)"),
         ),
         "standard input of command:\n"
         '  {"tool", "input": {}, "agent", "session", "cwd", "reason"}, the last four optional\n'
         "standard output of command:\n"
-        '  {"decision": "allow" | "deny" | "ask", "reason", "input" if it was edited, "request", "by"}\n\n'
+        '  {"decision": "allow" | "deny" | "ask" | "edit", "reason", "input", "request", "by"}\n'
+        "  input: what the call has to be made with, where somebody edited it; with --takes-input whenever it is allowed\n\n"
         "exit codes of command:\n  0 allowed   2 denied, or what was sent can't be used   3 nobody decided in time\n"
+        "  4 allowed as somebody edited it, and not as it was sent; with --takes-input that is 0\n"
         "exit codes of claude-code:\n  0 answered   2 denied, since what was sent can't be used",
     ),
     Subcommand(

@@ -304,6 +304,44 @@ def test_any_program_can_ask_with_an_exit_code_for_an_answer(shell: Shell) -> No
     assert "agent" in said["reason"]
 
 
+def ask_to_pay(shell: Shell, *more: str) -> Ran:
+    sent = json.dumps({"tool": "pay", "input": {"eur": 100, "to": "DE12"}})
+    return shell.run("hook", "command", "--agent", "billing", "--wait", "0", *more, input=sent)
+
+
+def approve_half(shell: Shell) -> None:
+    ask_to_pay(shell)
+    decide(shell, "edit", "--args", '{"eur": 50, "to": "DE12"}')
+    assert decide(shell, "approve").code == 0
+
+
+def test_a_program_that_makes_its_own_call_is_not_let_go_on_with_another_one(shell: Shell) -> None:
+    approve_half(shell)
+    ran = ask_to_pay(shell)
+    assert (ran.code, ran.json["decision"], ran.json["input"]) == (4, "edit", {"eur": 50, "to": "DE12"})
+    assert "--takes-input" in ran.json["reason"] and "as edited" in ran.json["reason"]
+    assert ask_to_pay(shell).code == 3, "the approval was of another call, and is used up"
+
+
+def test_a_program_that_takes_its_input_from_the_answer_may_make_the_edited_call(shell: Shell) -> None:
+    approve_half(shell)
+    ran = ask_to_pay(shell, "--takes-input")
+    assert (ran.code, ran.json["decision"], ran.json["input"]) == (0, "allow", {"eur": 50, "to": "DE12"})
+    ask_to_pay(shell)
+    decide(shell, "approve")
+    ran = ask_to_pay(shell, "--takes-input")
+    assert (ran.code, ran.json["decision"], ran.json["input"]) == (0, "allow", {"eur": 100, "to": "DE12"})
+
+
+def test_a_call_that_was_edited_back_is_the_one_that_was_asked_about(shell: Shell) -> None:
+    ask_to_pay(shell)
+    for euros in ("100.0", "100"):
+        decide(shell, "edit", "--args", f'{{"eur": {euros}, "to": "DE12"}}')
+    decide(shell, "approve")
+    ran = ask_to_pay(shell)
+    assert (ran.code, ran.json["decision"], "input" in ran.json) == (0, "allow", False)
+
+
 def test_the_agent_is_no_approver_of_its_own_call(shell: Shell) -> None:
     asked(shell, call())
     (request,) = waiting(shell)
