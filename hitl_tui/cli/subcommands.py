@@ -400,7 +400,8 @@ _ROWS = (
         '  {"tool", "input": {}, "agent", "session", "cwd", "reason"}, the last four optional\n'
         "standard output of command:\n"
         '  {"decision": "allow" | "deny" | "ask" | "edit", "reason", "input", "request", "by"}\n'
-        "  input: what the call has to be made with, where somebody edited it; with --takes-input whenever it is allowed\n\n"
+        "  input: what the call has to be made with, where somebody edited it; with --takes-input whenever it is\n"
+        "  allowed\n\n"
         "exit codes of command:\n  0 allowed   2 denied, or what was sent can't be used   3 nobody decided in time\n"
         "  4 allowed as somebody edited it, and not as it was sent; with --takes-input that is 0\n"
         "exit codes of claude-code:\n  0 answered   2 denied, since what was sent can't be used",

@@ -140,6 +140,7 @@ class Engine:
         self._connection = connection
         self._seconds = seconds
         self._stopped = False
+        self._views = set[str]()
 
     def ask(self, sql: str, limit: int = 200) -> Result:
         """Return the first rows of a query.
@@ -181,25 +182,28 @@ class Engine:
         elif file.kind == "forms":
             self._fill(view, form_rows(file.forms()))
         elif file.kind == "parquet":
-            self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM read_parquet({text(str(file.absolute))})")
+            self._make("VIEW", view, f"read_parquet({text(str(file.absolute))})")
         elif file.kind == "json":
             rows = f"read_json({text(str(file.absolute))}"
             kinds = {str(row[0]): str(row[1]) for row in self.ask(f"DESCRIBE FROM {rows})", 10_000).rows}
             if "TIME" in kinds.values():  # 4:20 may be minutes and seconds
                 kept = (f"{text(name)}: {text('VARCHAR' if kind == 'TIME' else kind)}" for name, kind in kinds.items())
                 rows += f", columns={{{', '.join(kept)}}}" if all(k != "JSON" for k in kinds.values()) else ""
-            self.ask(f"CREATE VIEW {quote(view)} AS SELECT * FROM {rows})")
+            self._make("VIEW", view, f"{rows})")
         else:
             try:
-                made = "TABLE" if file.size < SMALL else "VIEW"
-                self.ask(f"CREATE {made} {quote(view)} AS SELECT * FROM {_read_csv(file)}")
+                self._make("TABLE" if file.size < SMALL else "VIEW", view, _read_csv(file))
             except TableError:
                 self._fill(view, _text_rows(file))
 
+    def _make(self, kind: str, view: str, rows: str) -> None:
+        self.ask(f"CREATE {kind} {quote(view)} AS SELECT * FROM {rows}")
+        if kind == "VIEW":
+            self._views.add(view)
+
     def unload(self, view: str) -> None:
         """Forget what was loaded."""
-        kinds = self.ask(f"SELECT table_type FROM information_schema.tables WHERE table_name = {text(view)}").rows
-        self.ask(f"DROP {'VIEW' if kinds == (('VIEW',),) else 'TABLE'} {quote(view)}")
+        self.ask(f"DROP {'VIEW' if view in self._views else 'TABLE'} {quote(view)}")
 
     def _fill(self, view: str, rows: Iterator[Sequence[str]]) -> None:
         """Make a table of texts of rows, the first of them the names."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -75,6 +75,10 @@ _cache: OrderedDict[tuple[str, int, int], tuple[Table, ...] | str] = OrderedDict
 _lock = threading.Lock()
 _AT_ONCE = 32
 """Columns that are looked at in one query."""
+_FEW_BYTES, _FEW_CELLS = 500_000, 50_000
+"""Of a table so small all cells are looked at here."""
+_AS = {"text": "VARCHAR", "number": "DOUBLE", "date": "VARCHAR"}
+"""What a cell of each kind is looked at as."""
 _MAY_BE = ("excel", "json", "lists")
 """Kinds of files, or sheets of them, that needn't be tables."""
 
@@ -365,17 +369,12 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     if totals := _totals(opened, view, texts):
         cleared += f" WHERE NOT ({totals})"
     sql = f"SELECT {', '.join(cells) or '*'} FROM ({cleared})"
-    small = file.size < SMALL
-    made = "TEMP TABLE" if small else "TEMP VIEW"
-    cleaned = quote(f"{view}_cleaned")
-    opened.ask(f"CREATE {made} {cleaned} AS {sql.replace(SOURCE, quote(view))}")
+    asked = [(name, kind) for name, kind in zip(names, kinds, strict=True) if kind != "other"]
+    rows, facts = _facts(opened, view, file, sql, asked)
+    columns = [_column(name, kind, one) for (name, kind), one in zip(asked, facts, strict=True)]
     decimals = {
         name: probe.decimals for name, kind, probe in zip(names, kinds, probed, strict=True) if kind == "number"
     }
-    asked = [(name, kind) for name, kind in zip(names, kinds, strict=True) if kind != "other"]
-    distinct = "count(DISTINCT {})" if file.size < _COUNTED else "approx_count_distinct({})"
-    rows, figures = _figures(opened, cleaned, [_facts(name, kind, distinct) for name, kind in asked])
-    columns = [_column(opened, cleaned, name, kind, figures[5 * n : 5 * n + 5]) for n, (name, kind) in enumerate(asked)]
     columns = [replace(one, decimals=decimals.get(one.name, 0)) for one in columns]
     longer = {
         new: _written(opened, view, old, year) for (old, _), made, new, probe in known if _has_no_days(made, probe)
@@ -388,7 +387,6 @@ def _table(opened: Engine, view: str, file: TableFile, sheet: str) -> Table:
     columns = [replace(one, money=one.name in paid or one.unit in _SIGNS) for one in columns]
     columns = [replace(one, unit="s") if one.kind == "number" and one.name in long else one for one in columns]
     columns += [Column(name, kind, 0, 0) for name, kind in zip(names, kinds, strict=True) if kind == "other"]
-    opened.ask(f"DROP {made.removeprefix('TEMP ')} {cleaned}")
     opened.unload(view)
     pairs = pairs_of(columns)
     if pairs:
@@ -409,14 +407,69 @@ def _written(opened: Engine, view: str, name: str, year: int) -> dict[str, str]:
     return {str(day): str(said) for day, said in opened.ask(asked, MAX_VALUES).rows}
 
 
-def _figures(opened: Engine, source: str, asked: Sequence[str]) -> tuple[int, list[Any]]:
-    """Return how many rows there are, and what is asked of each column: of some at a time, as memory is bounded."""
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What the cells of a column are, all together; its texts as `Column.values` has them."""
+
+    filled: int
+    distinct: int
+    low: float
+    high: float
+    whole: bool
+    values: tuple[str, ...] = ()
+
+
+def _facts(
+    opened: Engine, view: str, file: TableFile, sql: str, asked: Sequence[tuple[str, str]]
+) -> tuple[int, list[_Facts]]:
+    """Return how many rows a table has, and the facts of its columns, each with its kind.
+
+    Those of few cells are taken from the cells: DuckDB takes longer to plan such a query than to answer it.
+    """
+    if file.size < _FEW_BYTES:
+        cells = ", ".join(f"{quote(name)}::{_AS[kind]}" for name, kind in asked) or "NULL"
+        found = opened.ask(
+            f"SELECT {cells} FROM ({sql.replace(SOURCE, quote(view))})", _FEW_CELLS // max(len(asked), 1)
+        )
+        if not found.more:
+            columns = zip(*found.rows, strict=True) if found.rows else ((),) * len(asked)
+            return len(found.rows), [_facts_of(cells, kind) for cells, (_, kind) in zip(columns, asked, strict=False)]
+    made = "TEMP TABLE" if file.size < SMALL else "TEMP VIEW"
+    cleaned = quote(f"{view}_cleaned")
+    opened.ask(f"CREATE {made} {cleaned} AS {sql.replace(SOURCE, quote(view))}")
+    distinct = "count(DISTINCT {})" if file.size < _COUNTED else "approx_count_distinct({})"
     rows, figures = 0, list[Any]()
-    for at in range(0, max(len(asked), 1), _AT_ONCE):
-        wanted = ", ".join(["count(*)", *asked[at : at + _AT_ONCE]])
-        ((rows, *some),) = opened.ask(f"SELECT {wanted} FROM {source}").rows
+    for at in range(0, max(len(asked), 1), _AT_ONCE):  # some columns at a time, as memory is bounded
+        wanted = ", ".join(["count(*)", *(_counted(*one, distinct) for one in asked[at : at + _AT_ONCE])])
+        ((rows, *some),) = opened.ask(f"SELECT {wanted} FROM {cleaned}").rows
         figures += some
-    return rows, figures
+    facts = []
+    for n, (name, kind) in enumerate(asked):
+        filled, different, low, high, whole = (figure or 0 for figure in figures[5 * n : 5 * n + 5])
+        values: tuple[str, ...] = ()
+        if kind == "text" and different <= MAX_VALUES:
+            cell = quote(name)
+            each = f"SELECT {cell} FROM {cleaned} WHERE {cell} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1"
+            values = tuple(str(row[0]) for row in opened.ask(each, MAX_VALUES).rows)
+            different = len(values)
+        facts.append(_Facts(filled, different, low, high, bool(whole), values))
+    opened.ask(f"DROP {made.removeprefix('TEMP ')} {cleaned}")
+    return rows, facts
+
+
+def _facts_of(cells: Sequence[Any], kind: str) -> _Facts:
+    counted = Counter(cell for cell in cells if cell is not None and cell == cell)  # no figure is as no cell
+    filled, different = counted.total(), len(counted)
+    if kind == "text":
+        values = sorted(counted, key=lambda value: (-counted[value], value)) if different <= MAX_VALUES else ()
+        return _Facts(filled, different, 0, 0, whole=False, values=tuple(values))
+    if not counted:
+        return _Facts(0, 0, 0, 0, whole=False)
+    if kind == "date":
+        parts = (day.split("-") for day in counted if day[0].isdigit())
+        months = [int(year) * 12 + int(month) - 1 for year, month, *_ in parts] or [0]
+        return _Facts(filled, different, min(months), max(months), whole=False)
+    return _Facts(filled, different, min(counted), max(counted), all(cell == cell // 1 for cell in counted))
 
 
 def pairs_of(columns: Sequence[Column]) -> tuple[Pair, ...]:
@@ -509,28 +562,38 @@ def _number(cell: str, *, lasts: bool = False, comma: bool = False) -> str:
 
 
 def _date(cell: str, year: int, *, month_first: bool = False) -> str:
-    """Return a cell as a moment: in the one order of day and month that a column has; days without a year in one."""
+    """Return a cell as a moment: a day, or the beginning of a quarter of a year."""
+    return f"coalesce({_day(cell, year, month_first=month_first)}, {_quarter(f'lower({cell})')})"
+
+
+def _day(cell: str, year: int, *, month_first: bool = False) -> str:
+    """Return a cell as a day: in the one order of day and month that a column has; days without a year in one."""
     days = (*DAY_FIRST, *MONTH_FIRST)
     formats = ", ".join(map(text, (*(days[::-1] if month_first else days), *DATE_FORMATS)))
-    bare = f"try_strptime({text(f'{year}년 ')} || {cell}, '%Y년 %m월 %d일')"
+    bare = f"CASE WHEN contains({cell}, '월') THEN try_strptime({text(f'{year}년 ')} || {cell}, '%Y년 %m월 %d일') END"
     cast = f"CASE WHEN regexp_matches({cell}, '^\\d{{4}}-\\d') THEN TRY_CAST({cell} AS TIMESTAMP) END"
-    written = (
-        f"CASE WHEN regexp_matches({cell}, '\\d{{4}}|[/a-z][- ]?\\d\\d$') THEN try_strptime({cell}, [{formats}]) END"
-    )
-    return f"coalesce({cast}, {written}, {bare}, {_quarter(f'lower({cell})')})"
+    written = f"CASE WHEN {_looks_dated(cell)} THEN try_strptime({cell}, [{formats}]) END"
+    return f"coalesce({cast}, {written}, {bare})"
+
+
+def _looks_dated(cell: str) -> str:
+    """Return whether a cell may be a date, which is quicker to say than which one it is."""
+    return f"regexp_matches({cell}, '\\d{{4}}|[/a-z][- ]?\\d\\d$')"
+
+
+def _is_quarter(cell: str) -> str:
+    """Return whether a cell is a quarter of a year: `Q1-94` or `1994 1분기`."""
+    year, quarter = r"(\d{4}|\d\d)", r"(q[1-4]|[1-4](q|분기))"
+    return f"regexp_full_match({cell}, '{quarter}[-/. '']*{year}|{year}(년|[-/. ''])*{quarter}')"
 
 
 def _quarter(cell: str) -> str:
-    """Return a cell that is a quarter of a year, `Q1-94` or `1994 1분기`, as the moment in which it begins."""
-    year, quarter = r"(\d{4}|\d\d)", r"(q[1-4]|[1-4](q|분기))"
+    """Return a cell that is a quarter of a year as the moment in which it begins."""
     part = "^q[1-4]|q[1-4]$|^[1-4]q|[1-4](q|분기)$"
     number = f"TRY_CAST(regexp_extract(regexp_extract({cell}, '{part}'), '[1-4]') AS INT)"
     written = f"TRY_CAST(regexp_extract(regexp_replace({cell}, '{part}', ' '), '\\d+') AS INT)"
     whole = f"{written} + CASE WHEN {written} < 70 THEN 2000 WHEN {written} < 100 THEN 1900 ELSE 0 END"
-    return (
-        f"CASE WHEN regexp_full_match({cell}, '{quarter}[-/. '']*{year}|{year}(년|[-/. ''])*{quarter}')"
-        f" THEN make_timestamp({whole}, 3 * {number} - 2, 1, 0, 0, 0) END"
-    )
+    return f"CASE WHEN {_is_quarter(cell)} THEN make_timestamp({whole}, 3 * {number} - 2, 1, 0, 0, 0) END"
 
 
 def _year_of(file: TableFile) -> int:
@@ -576,19 +639,25 @@ def _probed(opened: Engine, view: str, raw: Sequence[tuple[str, str]], year: int
     cells = f"UNPIVOT (SELECT {', '.join(map(quote, texts))} FROM {quote(view)} LIMIT {most}) ON COLUMNS(*)"
     bare = f"SELECT name, {_trimmed('cell')} AS cell FROM ({cells} INTO NAME name VALUE cell)"
     each = f"SELECT name, cell, count(*) AS n FROM ({bare}) WHERE cell NOT IN ({_NULL}) AND cell <> name GROUP BY ALL"
-    written = "TRY_CAST(cell AS DOUBLE) IS NULL"  # no date is a number alone
+    # No date is a number alone.
+    read = f"TRY_CAST(cell AS DOUBLE) IS NULL AS written, {_is_quarter('lower(cell)')} AS quarter"
+    each = f"SELECT *, written AND contains(cell, '/') AS slashed FROM (SELECT *, {read} FROM ({each}))"
     days, months, whole = (
-        f"{written} AND try_strptime(cell, [{', '.join(map(text, formats))}]) IS NOT NULL"
-        for formats in (DAY_FIRST, MONTH_FIRST, MONTH_FORMATS)
+        f"CASE WHEN {may_be} THEN try_strptime(cell, [{', '.join(map(text, formats))}]) IS NOT NULL END"
+        for may_be, formats in (
+            ("slashed", DAY_FIRST),
+            ("slashed", MONTH_FIRST),
+            (f"written AND {_looks_dated('cell')}", MONTH_FORMATS),
+        )
     )
     told = {
         "filled": f"NOT regexp_full_match(lower(cell), {text(_TOTAL)})",
         "numbers": f"{_number('cell')} IS NOT NULL",
-        "dates": f"{written} AND {_date('cell', year)} IS NOT NULL",
+        "dates": f"written AND (quarter OR {_day('cell', year)} IS NOT NULL)",
         "codes": "regexp_matches(cell, '^0\\d')",
         "decimal_commas": "regexp_matches(cell, '^-?0,\\d|,(\\d{1,2}|\\d{4,})$')",
         "decimal_points": "cell LIKE '%,%.%'",
-        "longer": f"({whole}) OR {_quarter('lower(cell)')} IS NOT NULL",
+        "longer": f"quarter OR {whole}",
         "day_first": days,
         "month_first": months,
         "paid": "regexp_matches(cell, '^-?[₩$€£]|[₩$€£원]$')",
@@ -642,41 +711,23 @@ def _cleaned(name: str, kind: str, made: str, year: int, probe: Probe) -> str:
     )
 
 
-def _facts(name: str, kind: str, distinct: str) -> str:
+def _counted(name: str, kind: str, distinct: str) -> str:
     cell = quote(name)
     low = {"number": cell, "date": f"year({cell}) * 12 + month({cell}) - 1"}.get(kind, "NULL")
     whole = f"bool_and({cell} = trunc({cell}))" if kind == "number" else "FALSE"
     return f"count({cell}), {distinct.format(cell)}, min({low}), max({low}), coalesce({whole}, FALSE)"
 
 
-def _column(opened: Engine, rows: str, name: str, kind: str, facts: Sequence[float | None]) -> Column:
-    filled, distinct, low, high, whole = (fact or 0 for fact in facts)
-    months = (0, 0)
-    if kind == "date" and filled:
+def _column(name: str, kind: str, facts: _Facts) -> Column:
+    low, high, months = facts.low, facts.high, (0, 0)
+    if kind == "date" and facts.filled:
         (low, first), (high, last) = divmod(int(low), 12), divmod(int(high), 12)
         months = (first + 1, last + 1)
     unit = _UNIT.search(name)
-    values: list[str] = []
-    if kind == "text" and distinct <= MAX_VALUES:
-        cell = quote(name)
-        counted = f"SELECT {cell} FROM {rows} WHERE {cell} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1"
-        values = [str(row[0]) for row in opened.ask(counted, MAX_VALUES).rows]
-        distinct = len(values)
-        if values and _LINK.match(values[0]):
-            values = []
     unit_name = unit["unit"] if unit else _unit_of_time(name) if kind == "number" else ""
-    return Column(
-        name,
-        kind,
-        int(filled),
-        int(distinct),
-        unit_name,
-        float(low),
-        float(high),
-        tuple(values),
-        *months,
-        whole=bool(whole),
-    )
+    values = () if facts.values and _LINK.match(facts.values[0]) else facts.values
+    figures = (facts.filled, facts.distinct, unit_name, float(low), float(high))
+    return Column(name, kind, *figures, values, *months, whole=facts.whole)
 
 
 def _items(values: Sequence[str], *, lists: bool) -> frozenset[str]:
