@@ -363,6 +363,18 @@ async def test_what_is_marked_as_a_question_counts_in_the_plan_and_can_be_unmark
         assert wanted == [("mark", "todo_002"), ("unmark", "todo_001")], "their questions go with them"
 
 
+async def test_title_and_foot_count_alike_when_steps_come_while_words_are_looked_for() -> None:
+    async with plan(rows(1, 2, 3)) as p:
+        p.table.heading = "Plan"
+        p.table.focus()
+        await p.pilot.press("slash", *"step", "space", "2", "enter")
+        p.table.update_rows(rows(1, 2, 3, 20))
+        assert str(p.table.border_title) == "Plan · 2 of 4" and "2 of 4" in str(p.table.border_subtitle)
+        p.table.reset()
+        p.table.update_rows(rows(1, 3))
+        assert (str(p.table.border_title), str(p.table.border_subtitle)) == ("Plan · 2", "")
+
+
 async def test_the_plan_changes_under_the_pointer() -> None:
     async with plan(rows(1, 2, 3, 4)) as p:
         y = p.y(2)

@@ -11,6 +11,7 @@ from textual.widgets import DataTable
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.session_switcher import SessionSwitcher
 from hitl_tui.console.widgets.bars import HeaderBar
+from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
@@ -52,6 +53,19 @@ async def test_a_draft_and_the_question_are_where_they_were(tmp_path: Path) -> N
         await c.asked()
         assert c.prompt.text == "/todo skip 1 a reason that isn't finished"
         assert c.snapshot.query == RISE
+
+
+async def test_words_that_a_plan_is_looked_through_for_hide_nothing_of_another_session(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        first, _ = await two_sessions(c)
+        c.session.show_pane("plan", focus=True)
+        c.clock.rest()
+        await c.press("slash", *"nowhere", "enter")
+        plan = c.session.query_one(PlanTable)
+        assert plan.row_count == 0 and str(plan.border_title) == "Plan · 0 of 1"
+        await choose(c, first)
+        await c.until(lambda: plan.row_count == 2, "both steps of the first session")
+        assert (str(plan.border_title), str(plan.border_subtitle)) == ("Plan · 2", "")
 
 
 async def test_the_header_counts_what_waits_everywhere(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class Panes(Container):
 
     def reset(self) -> None:
         """Show nothing: another session is on its way."""
-        self.query_one(PlanTable).update_rows([])
+        self.query_one(PlanTable).reset()
         self.query_one(HistoryTable).reset()
         self.query_one(StreamPane).reset()
         self.query_one(AnswerPane).reset()

@@ -262,6 +262,12 @@ class PlanList(OneLineTable[Cell], SearchInput):
         for now in self._rows:
             self._redraw(old.get(now.todo_id, now), now)
 
+    def reset(self) -> None:
+        """Show nothing, and forget what was looked for and where the cursor was: another plan comes."""
+        self.finding.forget()
+        self._followed, self._moved = "", False
+        self.update_rows([])
+
     def update_some(self, rows: Sequence[PlanRow]) -> None:
         """Show these lines in place of those of the same TODOs; whatever has no line yet is left out."""
         known = [r for r in rows if r.todo_id in self._places]

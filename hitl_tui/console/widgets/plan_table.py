@@ -91,16 +91,19 @@ class PlanTable(PlanList):
     def update_rows(self, rows: Sequence[PlanRow]) -> None:
         """Show these lines; the cursor stays on its TODO, and marks on those that are still there."""
         super().update_rows(rows)
-        self._entitle()
-        if self._chosen:
-            self._mark(self._chosen & {r.todo_id for r in rows})
+        self._chosen &= {r.todo_id for r in rows}
+        self._say()
+
+    def reset(self) -> None:
+        """Show nothing, and forget what was looked for: another plan comes."""
+        super().reset()
+        self._say()
 
     def rearranged(self) -> None:
         self._follow()
 
     def seek(self) -> None:
         super().seek()
-        self._entitle()
         self._say()
 
     def _entitle(self) -> None:
@@ -117,7 +120,13 @@ class PlanTable(PlanList):
             self.border_title = Content(title)
 
     def _say(self) -> None:
-        """Show below the rows what letting go would do, or what is looked for."""
+        """Say in the frame how many rows there are, and what letting go would do, what is looked for or marked."""
+        self._entitle()
+        said = self._foot()
+        if self.border_subtitle != said.markup:
+            self.border_subtitle = said
+
+    def _foot(self) -> Content:
         if self._drop is not None:
             number, moving = {r.todo_id: r.number for r in self._rows}, self._drop.ids
             if len(moving) > 1:
@@ -126,17 +135,17 @@ class PlanTable(PlanList):
                 before, after = _("{todo} before {anchor}"), _("{todo} after {anchor}")
             said = before if self._drop.where == "before" else after
             where = said.format(n=len(moving), todo=number[moving[0]], anchor=number[self._drop.anchor])
-            self.border_subtitle = Content.styled(
-                f"{where} · {keymap_of(self.app).named(_('{plan.leave}: back'))}", "bold $text-warning"
-            )
-        elif self.dragging:
-            self.border_subtitle = Content.styled(_("nothing moves"), "$text-muted")
-        else:
-            n, total = len(self._rows), len(self._all)
-            found = _("{n:,} of {total:,}").format(n=n, total=total) if self.finding.text else ""
-            if not self.finding.typing:
-                found += f" · {keymap_of(self.app).named(_('{plan.leave}: all'))}"
-            self.border_subtitle = self.finding.shown(found) if self.finding.active else self._marked_words()
+            back = keymap_of(self.app).named(_("{plan.leave}: back"))
+            return Content.styled(f"{where} · {back}", "bold $text-warning")
+        if self.dragging:
+            return Content.styled(_("nothing moves"), "$text-muted")
+        if not self.finding.active:
+            return self._marked_words()
+        n, total = len(self._rows), len(self._all)
+        found = _("{n:,} of {total:,}").format(n=n, total=total) if self.finding.text else ""
+        if not self.finding.typing:
+            found += f" · {keymap_of(self.app).named(_('{plan.leave}: all'))}"
+        return self.finding.shown(found)
 
     def _marked_words(self) -> Content:
         if not self._marked:
