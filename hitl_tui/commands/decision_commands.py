@@ -275,6 +275,7 @@ async def plan_reject(context: CommandContext, values: CommandValues) -> Command
     """
     first, _, rest = values.text("feedback").partition(" ")
     named = is_request_id(first)
+    context = replace(context, names=(first,)) if named else context
     question = await _only(context, Kind.PLAN, first if named else "")
     await check_digest(context, [question])
     reason = rest.strip() if named else values.text("feedback")

@@ -126,6 +126,9 @@ async def refuse_answered(
 async def check_digest(context: CommandContext, questions: Collection[Question]) -> None:
     """Check that the one question a command decides is the one whose digest was given, if one was.
 
+    What was answered may have been asked again with the same digest, as after a restore. Which of both is meant
+    only the request's id says.
+
     Raises:
         Refused: it is another one, or what was said of that digest has been said already.
     """
@@ -135,7 +138,7 @@ async def check_digest(context: CommandContext, questions: Collection[Question])
     shown = [q for q in questions if names_digest(digest, q.digest)]
     known = (*questions, None)[0]
     help = Message("To answer the current question, name it: {}.", shown[0].id) if shown else ""
-    if known is not None:
+    if known is not None and not any(question.id in context.names for question in shown):
         await refuse_answered(context, known.todo_id, kinds=(known.kind,), digest=digest, help=help)
     if len(questions) != 1 or not shown:
         raise not_as_shown()

@@ -121,6 +121,36 @@ async def test_ids_of_an_abandoned_branch_are_not_used_again(place: Place) -> No
         assert added["todo_id"] == "todo_004"
 
 
+async def test_a_question_asked_again_is_answered_by_its_own_id_and_digest(place: Place) -> None:
+    """Its digest is also that of the answered one; its id alone says which of both is meant."""
+    async with place.open() as op:
+        first = await op.rest()
+        await op.say("/todo approve 1")
+        await op.rest()
+        await op.say(f"/checkpoint restore {first.checkpoint_id}")
+        (question,) = (await op.rest()).questions
+        by_number = await op.try_to(f"/todo approve 1 --digest {question.digest}")
+        assert by_number["help"] == f"To answer the current question, name it: {question.id}."
+        stale = await op.try_to(f"/todo approve {question.id} --digest {'0' * 64}")
+        assert stale["reason"] == "stale" and op.now.questions == (question,)
+        await op.say(f"/todo approve {question.id} --digest {question.digest}")
+        (again,) = (await op.rest()).questions
+        assert again.kind is Kind.EFFECT
+
+
+async def test_a_plan_asked_again_is_refused_by_its_own_id_and_digest(place: Place) -> None:
+    place.mode = Mode.PLAN
+    async with place.open() as op:
+        first = await op.rest()
+        await op.say("/plan approve")
+        await op.rest()
+        await op.say(f"/checkpoint restore {first.checkpoint_id}")
+        (question,) = (await op.rest()).questions
+        assert question.kind is Kind.PLAN
+        assert (await op.try_to(f"/plan reject --digest {question.digest}"))["error"]
+        await op.say(f"/plan reject {question.id} --digest {question.digest}")
+
+
 async def test_restoring_what_isnt_there_changes_nothing(place: Place) -> None:
     async with place.open() as op:
         seen = await op.rest()
