@@ -28,6 +28,7 @@ from hitl_tui.planning.proposals import NoChange, UnknownTask
 from hitl_tui.planning.replies import Reply, load_replies, reply_of
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import todo_document
+from hitl_tui.threads.session_diff import consequences, ran_since
 from hitl_tui.threads.session_thread import SessionThread
 from hitl_tui.threads.thread_reader import HeadAncestry
 
@@ -347,7 +348,7 @@ async def cancel(context: CommandContext, values: CommandValues) -> CommandResul
 
 
 async def checkpoint_restore(context: CommandContext, values: CommandValues) -> CommandResult:
-    """Go back to a checkpoint of the session, or to a step of a TODO's team.
+    """Go back to a checkpoint of the session, or to a step of a TODO's team; say what ran since.
 
     Raises:
         UnknownName: there is no such checkpoint, or it could be several.
@@ -358,9 +359,12 @@ async def checkpoint_restore(context: CommandContext, values: CommandValues) -> 
     checkpoint_id = await context.session.find_checkpoint(values.text("id"))
     async with context.session.reading() as history:
         number, total = await history.place(checkpoint_id), await history.count()
+    then = await context.session.state_at(checkpoint_id)
+    found = consequences(then, await context.session.state_at(context.snapshot.checkpoint_id))
     branch = await context.session.writer.restore(checkpoint_id, context.by)
     await context.session.on_branch(branch)
-    data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch}
+    ran = ran_since(found, await context.session.writer.ledger.effects(context.session.id)) if found.ran else []
+    data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch, "ran_since": ran}
     message = Message("Restored to {} of {}; nothing was executed.", number, total)
     return context.change_result("restored", message, data)
 

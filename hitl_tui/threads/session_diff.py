@@ -6,12 +6,16 @@ A moment is the supervisor's state as a checkpoint holds it: `todos` are TODO di
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypedDict
 
-from hitl_tui.core.json_types import GraphState, JsonObject, TodoState
+from hitl_tui.core.json_types import GraphState, Json, JsonObject, TodoState
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.threads.state_diff import ValueChange, values_that_differ
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.records import Effect
 
 MOST_LINES = 2_000
 """Lines a text may have to be compared line by line: what is longer takes too long to be worth it."""
@@ -266,6 +270,44 @@ def consequences(then: GraphState, now: GraphState) -> Consequences:
         proposals=len((then.get("control") or {}).get("proposals") or {}),
         answer=bool(now.get("response")) and _digest(now.get("response")) != _digest(then.get("response") or None),
     )
+
+
+class RanSince(TypedDict):
+    """A TODO that ran since the moment that a session goes back to.
+
+    Args:
+        todo_id, name: which, and what it is called.
+        in_plan: it stays in the plan; what was added since leaves it.
+        effects: what it did to the world, which stays: `name`, `status` (`started`, `done`) and `subject` of each.
+    """
+
+    todo_id: str
+    name: str
+    in_plan: bool
+    effects: Sequence[Mapping[str, Json]]
+
+
+def ran_since(found: Consequences, effects: Iterable[Effect]) -> list[RanSince]:
+    """Return what ran since, each with what of it going back doesn't undo.
+
+    Args:
+        found: what going back means.
+        effects: what the session did to the world so far.
+    """
+    gone, listed = {todo.id for todo in found.gone}, list(effects)
+    return [
+        {
+            "todo_id": todo.id,
+            "name": todo.name,
+            "in_plan": todo.id not in gone,
+            "effects": [
+                {"name": e.name, "status": e.status, "subject": e.subject}
+                for e in listed
+                if e.todo_id == todo.id and e.status != "failed" and not e.changed_nothing
+            ],
+        }
+        for todo in found.ran
+    ]
 
 
 def _given(todo: SupervisorTodo) -> list[object]:

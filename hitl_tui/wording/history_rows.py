@@ -17,7 +17,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data, inner_question
-from hitl_tui.threads.session_diff import Consequences, Difference, Given, decided_in
+from hitl_tui.threads.session_diff import Consequences, Difference, Given, RanSince, decided_in, ran_since
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
 from hitl_tui.wording.difference_rows import MOST_ROWS, change_words, glyph_of, more_rows
 from hitl_tui.wording.file_rows import file_rows
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from hitl_tui.threads.session_history import CheckpointInfo
 
 _NAMED = 12
+_EFFECTS_LISTED = 8
 _NAME = 28
 """Cells of what a decision was about where it has one line: who decided and when go before."""
 
@@ -471,8 +472,6 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
         found: what it would change.
         effects: what the session did to the world so far.
     """
-    ran = {t.id for t in found.ran}
-    done = [e for e in effects if e.todo_id in ran and e.status != "failed" and not e.changed_nothing]
     lines = [
         joined(
             _("Back to checkpoint {number} of {total}").format(number=number, total=total),
@@ -507,18 +506,26 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
         lines.append(_("~ Its input is what it was then: {value}").format(value=_names([t for t, __ in found.edits])))
     if found.answer:
         lines.append(_("- The final answer is no longer the session's; the history keeps it."))
-    if found.ran:
-        ran_since = _names(found.ran)
-        if done:
-            lines.append(_("! Ran since: {ran}. Not undone by this:").format(ran=ran_since))
-        else:
-            lines.append(_("! Ran since: {ran}. No effects outside this session.").format(ran=ran_since))
-        said = [f"    {number_of(e.todo_id)} ({_effect_words(e.status)}): {effect_line(e.subject)}" for e in done]
-        said = list(dict.fromkeys(said))  # a graph does the same in each of its stretches
-        lines += said[:8]
-        lines += [_("    … and {n:,} more").format(n=len(said) - 8)] if len(said) > 8 else []
+    lines += ran_since_lines(ran_since(found, effects))
     lines.append(_("Nothing runs by going back, and the history stays."))
     return "\n".join(lines)
+
+
+def ran_since_lines(ran: Sequence[RanSince]) -> list[str]:
+    """Return what ran since the moment that a session goes back to, and what of it isn't undone; nothing for none."""
+    if not ran:
+        return []
+    names = _listed([one["todo_id"] for one in ran])
+    said = [
+        f"    {number_of(one['todo_id'])} ({_effect_words(str(effect['status']))}): {effect_line(effect['subject'])}"
+        for one in ran
+        for effect in one["effects"]
+    ]
+    if not said:
+        return [_("! Ran since: {ran}. No effects outside this session.").format(ran=names)]
+    said = list(dict.fromkeys(said))  # a graph does the same in each of its stretches
+    more = [_("    … and {n:,} more").format(n=len(said) - _EFFECTS_LISTED)] if len(said) > _EFFECTS_LISTED else []
+    return [_("! Ran since: {ran}. Not undone by this:").format(ran=names), *said[:_EFFECTS_LISTED], *more]
 
 
 def _effect_words(status: str) -> str:
@@ -544,8 +551,12 @@ def fork_words(place: HistoryPlace, session: str) -> str:
 
 
 def _names(todos: Sequence[SupervisorTodo]) -> str:
-    shown = ", ".join(number_of(t.id) for t in todos[:_NAMED])
-    return shown + (_(" and {n:,} more").format(n=len(todos) - _NAMED) if len(todos) > _NAMED else "")
+    return _listed([todo.id for todo in todos])
+
+
+def _listed(todo_ids: Sequence[str]) -> str:
+    shown = ", ".join(map(number_of, todo_ids[:_NAMED]))
+    return shown + (_(" and {n:,} more").format(n=len(todo_ids) - _NAMED) if len(todo_ids) > _NAMED else "")
 
 
 # What led to a checkpoint -----------------------------------------------------------------------------------------

@@ -420,6 +420,10 @@ def result_lines(result: CommandResult, snapshot: Snapshot | None) -> list[str]:
         lines = [*_checkpoint_lines(result.data["checkpoints"]), *lines]
     if "decisions" in result.data:
         lines = [*decision_lines(result.data["decisions"]), *lines]
+    if ran := result.data.get("ran_since"):
+        from hitl_tui.wording.history_rows import ran_since_lines
+
+        lines += ran_since_lines(ran)
     if (one := result.shown) is not None:
         from hitl_tui.wording.history_rows import todo_rows
 

@@ -26,6 +26,7 @@ from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.state import NODES
 from hitl_tui.teams.function_team import FunctionTeam
+from hitl_tui.wording.text_lines import result_lines
 
 
 @pytest.fixture
@@ -149,6 +150,36 @@ async def test_a_plan_asked_again_is_refused_by_its_own_id_and_digest(place: Pla
         assert question.kind is Kind.PLAN
         assert (await op.try_to(f"/plan reject --digest {question.digest}"))["error"]
         await op.say(f"/plan reject {question.id} --digest {question.digest}")
+
+
+async def test_a_restore_names_what_ran_since_and_what_of_it_stays(place: Place) -> None:
+    """(D11) Also what drops out of the plan; a script gets the same as a person."""
+    async with place.open() as op:
+        first = await op.rest()
+        await op.finish()
+        await op.say("/todo add low third --after 2")
+        await op.finish()
+        result = await op.handler.handle_command(f"/checkpoint restore {first.checkpoint_id}")
+        ran = result.to_dict()["ran_since"]
+        assert [(one["todo_id"], one["in_plan"]) for one in ran] == [
+            ("todo_001", True),
+            ("todo_002", True),
+            ("todo_003", False),
+        ]
+        assert [(e["status"], e["subject"]) for one in ran for e in one["effects"]] == [
+            ("done", {"what": "a"}),
+            ("done", {"what": "b"}),
+            ("done", {"what": "third"}),
+        ]
+        assert result_lines(result, op.now)[1:] == [
+            "! Ran since: 001, 002, 003. Not undone by this:",
+            "    001 (done): what a",
+            "    002 (done): what b",
+            "    003 (done): what third",
+        ]
+        here = (await op.rest()).checkpoint_id
+        again = await op.handler.handle_command(f"/checkpoint restore {here}")
+        assert again.to_dict()["ran_since"] == [] and len(result_lines(again, op.now)) == 1
 
 
 async def test_restoring_what_isnt_there_changes_nothing(place: Place) -> None:
