@@ -299,13 +299,13 @@ def input_for(text: str, schema: JsonSchema, name: str) -> Json:
         value = strict_json(text)
     except ValueError:
         value = text
-    if isinstance(value, dict | list) or (kind not in (None, "string", "object") and not isinstance(value, str)):
+    if isinstance(value, dict | list):
         return value
     properties = schema.get("properties")
     if isinstance(properties, Mapping) and (pairs := pairs_in(text)) and pairs.keys() <= properties.keys():
         return exact_arguments(name, pairs, schema)
     if not isinstance(properties, Mapping) or kind not in (None, "object"):
-        return text if kind in (None, "string") else value
+        return text if _takes_text(schema) and not isinstance(value, str) else value
     if "messages" in properties:
         return {"messages": [{"role": "user", "content": text}]}
     takes = [key for key, part in properties.items() if _takes_text(part)]

@@ -198,6 +198,16 @@ async def flow(value: int) -> dict[str, Any]:
     return {"value": doubled, "right": answer}
 
 
+@entrypoint()
+async def essay(topic: str) -> str:
+    return f"essay about {topic}: {interrupt('Publish it?')}"
+
+
+@entrypoint()
+async def anything(given: Any) -> Any:
+    return {"given": given, "right": interrupt("Is that right?")}
+
+
 def make(config: dict[str, Any]) -> StateGraph[Any, Any, Any, Any]:
     return StateGraph(Mail).add_node(write).add_edge(START, "write")
 

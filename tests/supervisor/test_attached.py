@@ -44,6 +44,28 @@ async def test_nothing_runs_before_it_was_approved_and_the_graph_asks_for_itself
     assert world(tmp_path) == {"write": 1, "send bob": 1, "file": 1}
 
 
+@pytest.mark.parametrize(
+    ("graph", "given", "meant"),
+    [
+        ("essay", '"dogs"', "dogs"),
+        ("essay", "dogs", "dogs"),
+        ("essay", 'dogs and "cats"', 'dogs and "cats"'),
+        ("essay", '"dogs" and "cats"', '"dogs" and "cats"'),
+        ("essay", "30", "30"),
+        ("essay", "true", "true"),
+        ("anything", '"dogs"', "dogs"),
+        ("anything", "dogs", "dogs"),
+        ("anything", "30", 30),
+        ("anything", '"30"', "30"),
+    ],
+)
+async def test_an_input_in_json_is_read_as_json_and_any_other_text_stays_one(
+    tmp_path: Path, graph: str, given: str, meant: object
+) -> None:
+    async with attached(tmp_path, graph, given) as op:
+        assert op.questions[0].view.request.subject["arguments"]["input"] == meant
+
+
 async def test_what_nodes_print_goes_to_the_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     async with attached(tmp_path, "mail", '{"to": "ann"}') as op:
         await op.ok("/todo approve")
