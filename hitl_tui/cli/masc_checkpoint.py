@@ -109,13 +109,10 @@ class _Command:
     def _record(self, masc: Path) -> int:
         given = self._given
         which = (given.task_id, given.step, given.action, given.agent, given.interrupt)
-        before = at_once(self._tasks.recorded_before(*which)) if given.again else None
-        if before is not None:
-            return self._outcome(before)
-        step = at_once(self._tasks.record(*which))
+        step = at_once(self._tasks.record(*which, again=given.again))
         register(self._data, masc)
         if step.status is not Status.INTERRUPTED:
-            return self._say(step, _("Recorded step {step} of {task}: {action}"))
+            return self._outcome(step)
         at_once(self._tasks.was_shown(step, step.agent, _CHANNEL))
         if not given.json:
             text = safe_text(f"{step.message} (task: {step.task_id}, step: {step.step})", multiline=False)

@@ -108,11 +108,21 @@ class TaskCheckpoints:
 
     # ---------------------------------------------------------------------------------------------------- an agent
 
-    async def record(self, task_id: str, step: int, action: str, agent: str, message: str | None = None) -> Checkpoint:
+    async def record(
+        self, task_id: str, step: int, action: str, agent: str, message: str | None = None, *, again: bool = False
+    ) -> Checkpoint:
         """Record a step; with a message it asks, and waits for a decision. One that a rule denies is rejected.
 
+        Args:
+            task_id, step: which.
+            action: what it does, in the agent's words.
+            agent: whose.
+            message: what it asks; None for a step that asks nothing.
+            again: where exactly this was recorded before, that is returned as it stands.
+
         Raises:
-            BadInput: a value can't be used, or the step isn't after those that are there.
+            BadInput: a value can't be used, the step isn't after those that are there, or, with `again`, the step of
+                that number is another one: what was said of that counts for nothing else.
             Refused: the task was rejected, so nothing of it goes on (`rejected`).
         """
         self._check_id(task_id)
@@ -120,7 +130,12 @@ class TaskCheckpoints:
         _check(task_id, step, action, agent, message)
         for _ in range(_TRIES):
             length = (await self._ledger.head(task_id)).n
-            _check_next(await self.steps(task_id), task_id, step)
+            known = await self.steps(task_id)
+            before = next((one for one in known if one.step == step), None) if again else None
+            if before is not None:
+                _check_same(before, action, agent, message)
+                return before
+            _check_next(known, task_id, step)
             data: dict[str, object] = {"task_id": task_id, "step": step, "action": action, "agent": agent}
             now = self._now()
             if message is not None:
@@ -132,27 +147,6 @@ class TaskCheckpoints:
             except Conflict:  # somebody wrote meanwhile, so it is looked at again
                 continue
         raise HitlError(Message("{} is being written all the time", clip(task_id)))
-
-    async def recorded_before(
-        self, task_id: str, step: int, action: str, agent: str, message: str | None = None
-    ) -> Checkpoint | None:
-        """Return the step that was recorded with exactly this; None where none of that number was.
-
-        Raises:
-            BadInput: a value can't be used, or the step of that number is another one: what was said of that counts for
-                nothing else.
-        """
-        self._check_id(task_id)
-        action, agent, message = self._text(action), self._text(agent), self._said(message)
-        _check(task_id, step, action, agent, message)
-        found = next((one for one in await self.steps(task_id) if one.step == step), None)
-        if found is None:
-            return None
-        asks = found.view is not None or found.denied is not None
-        same = (found.action, found.agent, found.message) == (action, agent, message or "")
-        if found.call is not None or not same or asks != (message is not None):
-            raise BadInput(Message("Step {} of {} was recorded with another action, agent or message.", step, task_id))
-        return found
 
     # ---------------------------------------------------------------------------------------------- calls of agents
 
@@ -572,6 +566,24 @@ def _check_next(known: Sequence[Checkpoint], task_id: str, step: int) -> None:
     if same.status is Status.INTERRUPTED:
         raise BadInput(Message("Step {} of {} waits for a decision already.", step, task_id))
     raise BadInput(Message("Step {} of {} is recorded already; take a higher number.", step, task_id))
+
+
+def _check_same(found: Checkpoint, action: str, agent: str, message: str | None) -> None:
+    """Refuse a step that was recorded with anything else.
+
+    Raises:
+        BadInput: it was.
+    """
+    asks = found.view is not None or found.denied is not None
+    same = (found.action, found.agent, found.message) == (action, agent, message or "")
+    if found.call is not None or not same or asks != (message is not None):
+        said = Message(
+            "Step {} of {} was recorded with another action, agent or message, as {}; a new one needs a higher number.",
+            found.step,
+            found.task_id,
+            found.id,
+        )
+        raise BadInput(said)
 
 
 def _left_over(known: Sequence[Checkpoint]) -> tuple[Checkpoint | None, list[Checkpoint]]:

@@ -235,9 +235,8 @@ async def test_nothing_is_lost_when_a_server_is_killed(place: Place, moment: str
                     await asking
         # The agent starts it anew: the step is there once, whether or not it had been told so.
         async with on_stdio(place) as agent:
-            again = await agent.call_tool("masc_interrupt", {"task_id": "clean", **ASKS})
-            if again.isError:
-                assert "waits for a decision already" in str(again.content)
+            again = await given(agent, "masc_interrupt", task_id="clean", **ASKS)
+            assert again["waiting_for_approval"]
             (found,) = (await given(agent, "masc_pending", task_id="clean"))["checkpoints"]
             waiting = asyncio.create_task(given(agent, "masc_pending", task_id="clean", wait_seconds=60))
             await given(ann, "masc_approve", checkpoint_id=found["checkpoint_id"], value="go")

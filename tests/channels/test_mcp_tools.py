@@ -69,7 +69,12 @@ ANN = verified("ann")()
         ({"task_id": "a\u202eb"}, "can't be a task id"),
         ({"task_id": 7}, "task_id must be a text"),
         ({"step": 1}, "would go back"),
-        ({"step": 2}, "waits for a decision already"),
+        ({"action": "DROP TABLE customers"}, "Step 2 of clean was recorded with another action"),
+        ({"agent": "sweeper"}, "Step 2 of clean was recorded with another action, agent"),
+        (
+            {"message": "10 records will be deleted"},
+            "Step 2 of clean was recorded with another action, agent or message",
+        ),
         ({"step": -1}, "whole number"),
         ({"step": 10**12}, "whole number"),
         ({"step": "3"}, "step must be a whole number"),
@@ -149,6 +154,29 @@ async def test_a_decision_counts_once(room: Room) -> None:
         for tool, more in (("masc_approve", {}), ("masc_reject", {"reason": "again"})):
             assert "was rejected by ann" in await refused(bob, tool, **which, **more)
         assert "clean ended" in await refused(agent, "masc_interrupt", task_id="clean", **(ASKS | {"step": 3}))
+        assert room.files() == before
+
+
+@pytest.mark.parametrize(
+    ("tool", "outcome", "words"),
+    [("masc_approve", "approved", "unless you did it already"), ("masc_reject", "rejected", "Don't do it")],
+)
+async def test_the_same_question_again_is_the_one_that_was_asked(
+    room: Room, tool: str, outcome: str, words: str
+) -> None:
+    async with room.client(None) as agent, room.client(ANN) as ann:
+        asks = {"task_id": "clean", **ASKS}
+        first = await given(agent, "masc_interrupt", **asks)
+        before = room.files()
+        assert await given(agent, "masc_interrupt", **asks) == first
+        assert room.files() == before
+        await given(ann, tool, checkpoint_id=first["checkpoint_id"], reason="seen")
+        before = room.files()
+        again = await given(agent, "masc_interrupt", **asks)
+        assert (again["waiting_for_approval"], again["checkpoint_id"]) == (False, first["checkpoint_id"])
+        assert again["checkpoint"]["outcome"] == outcome and words in again["message"]
+        other = await refused(agent, "masc_interrupt", **(asks | {"action": "DROP TABLE customers"}))
+        assert first["checkpoint_id"] in other and "recorded with another action" in other
         assert room.files() == before
 
 

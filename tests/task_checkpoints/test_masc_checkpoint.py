@@ -186,7 +186,7 @@ def test_a_step_is_gone_on_with_where_exactly_this_was_recorded(run: Run) -> Non
     ):
         code, _, err = run(*other, "--again")
         assert code == 2
-        assert err == "masc-checkpoint: Step 1 of clean was recorded with another action, agent or message.\n"
+        assert "Step 1 of clean was recorded with another action, agent or message, as cp-clean-1-" in err
     assert run(*asks)[0] == 2
     run("--approve", "--value", "7")
     code, out, _ = run(*asks, "--again", "--json")

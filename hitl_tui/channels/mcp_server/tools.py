@@ -127,7 +127,8 @@ TOOLS = (
         "masc_interrupt",
         "Ask people for approval",
         "Stop before a dangerous step and ask people for approval. Returns at once; the step waits. Don't do the step "
-        "before masc_pending says that it is approved. A rejection ends the task.",
+        "before masc_pending says that it is approved. A rejection ends the task. The same call again asks nobody "
+        "twice: it returns the step as it stands.",
         _closed(
             {
                 "task_id": {
@@ -289,15 +290,20 @@ class TaskTools:
             )
         tasks = TaskCheckpoints(self._ledger, held_policy(self._masc, self._data), secrecy=self._secrecy)
         texts = [str(given[key]) for key in ("action", "agent", "message")]
-        step = await tasks.record(str(given["task_id"]), _number(given["step"]), *texts)
+        step = await tasks.record(str(given["task_id"]), _number(given["step"]), *texts, again=True)
         register(self._data, self._masc)
         if step.denied is not None:
             raise Refused(step.denied, reason="denied")
-        said = _("Wait: {name} needs approval. Go on only once masc_pending says that it is approved.")
+        said = {
+            "waiting": _("Wait: {name} needs approval. Go on only once masc_pending says that it is approved."),
+            "approved": _("{name} was asked before and is approved. Do it now, unless you did it already."),
+            "rejected": _("{name} was asked before and is rejected. Don't do it; its task has ended."),
+            "expired": _("{name} was asked before and nobody decided in time. Don't do it; its task has ended."),
+        }
         return {
             "waiting_for_approval": step.outcome == "waiting",
             "checkpoint_id": step.id,
-            "message": said.format(name=step.name),
+            "message": said[step.outcome].format(name=step.name),
             "masc_dir": str(self._masc),
             "checkpoint": document_of(step),
         }
