@@ -392,16 +392,16 @@ _ROWS = (
         (
             option("what", choices=HOOKS, metavar="claude-code|command", help="whose contract is spoken"),
             option("--wait", metavar="SECONDS", type=seconds, help="how long to wait for people (default: 50)"),
-            option("--agent", metavar="NAME", default="", help="of command: the agent, where the call doesn't name it"),
+            option("--agent", metavar="NAME", default="", help="of command: the agent, whatever the call says"),
             option("--takes-input", action="store_true", help="of command: the call is made with input of the answer"),
             option("--masc-dir", metavar="DIR", help="where calls are recorded (default: the nearest .masc upwards)"),
         ),
         "standard input of command:\n"
-        '  {"tool", "input": {}, "agent", "session", "cwd", "reason"}, the last four optional\n'
+        '  {"tool", "input": {}, "agent", "session", "cwd", "reason"}\n'
+        '  optional: "session", "cwd" and "reason"; with --agent also "agent"\n'
         "standard output of command:\n"
         '  {"decision": "allow" | "deny" | "ask" | "edit", "reason", "input", "request", "by"}\n'
-        "  input: what the call has to be made with, where somebody edited it; with --takes-input whenever it is\n"
-        "  allowed\n\n"
+        "  input: what the call has to be made with; after an edit, or always with --takes-input\n\n"
         "exit codes of command:\n  0 allowed   2 denied, or what was sent can't be used   3 nobody decided in time\n"
         "  4 allowed as somebody edited it, and not as it was sent; with --takes-input that is 0\n"
         "exit codes of claude-code:\n  0 answered   2 denied, since what was sent can't be used",
