@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from hitl_tui.commands import answer_commands
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
-from hitl_tui.commands.question_target import QuestionTarget, check_digest, find_target
+from hitl_tui.commands.question_target import QuestionTarget, check_digest, find_target, find_todo
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind
@@ -33,10 +33,10 @@ _END = "__end__"
 _LONGEST_STATE = 20_000
 
 
-def _todo(context: CommandContext, values: CommandValues) -> SupervisorTodo:
+async def _todo(context: CommandContext, values: CommandValues) -> SupervisorTodo:
     """Return the TODO that was named, or the one that is at it: what asks, runs, or ran last."""
     if name := values.text("id") or values.text("todo"):
-        return context.todo(name)
+        return await find_todo(context, name)
     seen = context.snapshot
     asking = [q.todo_id for q in seen.questions if q.todo_id]
     going = [t.id for t in seen.todos if t.status is Status.IN_PROGRESS]
@@ -53,7 +53,7 @@ async def set_breakpoints(context: CommandContext, values: CommandValues) -> Com
     Raises:
         BadInput: it has no such node; the message names those it has.
     """
-    todo, where = _todo(context, values), values.text("where")
+    todo, where = await _todo(context, values), values.text("where")
     if where not in ("before", "after"):
         raise BadInput(Message('A graph stops before or after a node, not "{}".', one_line(where, 60)))
     view = await context.session.graph(todo.id)
@@ -75,7 +75,7 @@ async def set_breakpoints(context: CommandContext, values: CommandValues) -> Com
 
 async def clear_breakpoints(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take all breakpoints of an attached graph away."""
-    todo = _todo(context, values)
+    todo = await _todo(context, values)
     data: EventData = {"todo_id": todo.id, "before": [], "after": []}
     return await context.change(
         EventKind.BREAK, data, "updated", Message("{} has no more breakpoints.", step_name(todo.id)), data
@@ -101,7 +101,11 @@ async def continue_run(context: CommandContext, values: CommandValues) -> Comman
 
 
 async def _pass(context: CommandContext, values: CommandValues, action: str) -> CommandResult:
-    target = await find_target(context, values.text("id")) if "id" in values else QuestionTarget(_todo(context, values))
+    target = (
+        await find_target(context, values.text("id"))
+        if "id" in values
+        else QuestionTarget(await _todo(context, values))
+    )
     todo = target.todo
     question = _at_breakpoint(context, todo, target.question)
     await check_digest(context, [question] if question else [])
@@ -126,7 +130,7 @@ def _at_breakpoint(context: CommandContext, todo: SupervisorTodo, named: Questio
 
 async def state_show(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show the state of an attached graph; of a long one the beginning."""
-    view = await context.session.graph(_todo(context, values).id)
+    view = await context.session.graph((await _todo(context, values)).id)
     shown = json.dumps(view.values, ensure_ascii=False, indent=2)
     cut = (
         Message("\n… {} characters more; --json has all", f"{len(shown) - _LONGEST_STATE:,}")
@@ -152,7 +156,7 @@ async def state_edit(context: CommandContext, values: CommandValues) -> CommandR
     Raises:
         BadInput: the change is no JSON object, the graph can't take it, or it runs.
     """
-    todo = context.todo(values.text("id"))
+    todo = await find_todo(context, values.text("id"))
     try:
         update = strict_json(values.text("update"))
     except ValueError as error:
@@ -214,7 +218,7 @@ async def state_diff(context: CommandContext, values: CommandValues) -> CommandR
     Raises:
         BadInput: there is only one step, or the step is another TODO's.
     """
-    todo = _todo(context, values)
+    todo = await _todo(context, values)
     now = await context.session.graph(todo.id)
     place = values.text("checkpoint")
     if place:
@@ -254,7 +258,7 @@ def _short(value: object) -> str:
 
 async def draw(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show an attached graph as lines: its nodes, where they go and how they stand."""
-    view = await context.session.graph(_todo(context, values).id)
+    view = await context.session.graph((await _todo(context, values)).id)
     return CommandResult(
         "ok", joined([f"{view.agent} of {step_name(view.todo_id)}", *_lines(view)], "\n"), view.to_dict()
     )
@@ -309,7 +313,7 @@ async def rescue(context: CommandContext, values: CommandValues) -> CommandResul
     Raises:
         BadInput: it runs, or has nowhere to go back to.
     """
-    todo = (await find_target(context, values.text("id"))).todo if "id" in values else _todo(context, values)
+    todo = await _todo(context, values)
     if todo.status is Status.IN_PROGRESS:
         raise BadInput(Message("{} is running; nothing to rescue.", step_name(todo.id)))
     view = await context.session.graph(todo.id)

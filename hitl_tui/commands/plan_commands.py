@@ -8,7 +8,7 @@ from dataclasses import replace
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.graph_commands import step_back
 from hitl_tui.commands.parser import CommandValues, names_command, unknown_command
-from hitl_tui.commands.question_target import find_target
+from hitl_tui.commands.question_target import find_todo
 from hitl_tui.commands.results import CommandResult, ShownTodo, failure
 from hitl_tui.commands.spec import help_table, registry
 from hitl_tui.commands.todo_input import edited_input, manual_todo, typed_priority, typed_status
@@ -58,7 +58,7 @@ async def todos(context: CommandContext, values: CommandValues) -> CommandResult
 
 async def show(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show all there is to a TODO: its question and its result, too."""
-    todo = context.todo(values.text("id"))
+    todo = await find_todo(context, values.text("id"))
     question = context.snapshot.question_of(todo.id)
     shown = await shown_todo(context.session, todo)
     data = {
@@ -87,7 +87,7 @@ async def checkpoint_list(context: CommandContext, values: CommandValues) -> Com
     """List the session's checkpoints, newest first; with a TODO, its team's own steps."""
     limit = number(values.text("limit", str(_PAGE)))
     if "todo" in values:
-        todo_id = context.todo(values.text("todo")).id
+        todo_id = (await find_todo(context, values.text("todo"))).id
         steps = await context.session.steps(todo_id, limit)
         message = Message("{} steps of its team, newest first.", len(steps))
         return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps], "todo_id": todo_id})
@@ -177,7 +177,7 @@ async def add(context: CommandContext, values: CommandValues) -> CommandResult:
     if name in context.session.setup.commands and name not in context.planner.agents:
         name, text = "command_team", f"{name} {text}".rstrip()
     facts = _agent(context, name)
-    behind = [resolve_id(name, seen.raw) for name in values.words("after")]
+    behind = [(await find_todo(context, name)).id for name in values.words("after")]
     level = typed_priority(values.text("priority", "medium"))
     try:
         todo = await asyncio.to_thread(
@@ -227,7 +227,7 @@ async def edit(context: CommandContext, values: CommandValues) -> CommandResult:
     Raises:
         BadInput: its team can't use it.
     """
-    todo = context.todo(values.text("id"))
+    todo = await find_todo(context, values.text("id"))
     return await context.edit(todo, *edited_input(todo, values.text("input")))
 
 
@@ -238,7 +238,7 @@ async def update(context: CommandContext, values: CommandValues) -> CommandResul
         UnknownName: there is no such status.
         IllegalTransition: it can't become that by hand.
     """
-    todo, status = (await find_target(context, values.text("id"))).todo, typed_status(values.text("status"))
+    todo, status = await find_todo(context, values.text("id")), typed_status(values.text("status"))
     fitting = {Status.SKIPPED: Verdict.SKIP, Status.FAILED: Verdict.REJECT}.get(status)
     if fitting is not None:
         for question in await context.open_questions(todo.id):
@@ -275,7 +275,7 @@ def _ended_by(todo: SupervisorTodo) -> str:
 
 async def remove(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take a TODO that never started out of the plan."""
-    data: EventData = {"todo_id": context.todo(values.text("id")).id}
+    data: EventData = {"todo_id": (await find_todo(context, values.text("id"))).id}
     closing = context.ends(Cause.REMOVED, data["todo_id"])
     return await context.change(
         EventKind.REMOVE, data, "removed", Message("Removed {}.", step_name(data["todo_id"])), data, closing=closing
@@ -300,7 +300,7 @@ async def priority(context: CommandContext, values: CommandValues) -> CommandRes
         UnknownName: there is no such priority.
     """
     level = typed_priority(values.text("level"))
-    data: EventData = {"todo_id": context.todo(values.text("id")).id, "priority": level.value}
+    data: EventData = {"todo_id": (await find_todo(context, values.text("id"))).id, "priority": level.value}
     return await context.change(
         EventKind.PRIORITY, data, "updated", Message("{} is {} now.", step_name(data["todo_id"]), level), data
     )
@@ -317,7 +317,7 @@ async def move(context: CommandContext, values: CommandValues) -> CommandResult:
         raise BadInput(
             Message('"{}" must be before or after.', clip(values.text("where"))), help=registry()["todo move"].usage
         )
-    todo, anchor = context.todo(values.text("id")), context.todo(values.text("anchor"))
+    todo, anchor = await find_todo(context, values.text("id")), await find_todo(context, values.text("anchor"))
     if todo.why_fixed:
         raise BadInput(todo.why_fixed)
     data: EventData = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
@@ -337,7 +337,7 @@ async def cancel(context: CommandContext, values: CommandValues) -> CommandResul
     Raises:
         BadInput: it doesn't run.
     """
-    todo = context.todo(values.text("id"))
+    todo = await find_todo(context, values.text("id"))
     if todo.status is not Status.IN_PROGRESS:
         raise BadInput(Message("{} is {}; only a running step can be cancelled.", step_name(todo.id), todo.status))
     data: EventData = {"todo_id": todo.id}

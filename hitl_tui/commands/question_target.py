@@ -57,6 +57,11 @@ async def find_target(context: CommandContext, name: str) -> QuestionTarget:
     return QuestionTarget(todo, open_question(context.snapshot, name))
 
 
+async def find_todo(context: CommandContext, name: str) -> SupervisorTodo:
+    """Return the TODO that a command is about, named in any way in which one is decided; see `find_target`."""
+    return (await find_target(context, name)).todo
+
+
 async def request_named(context: CommandContext, name: str) -> Question:
     """Return the open question whose request has this id.
 

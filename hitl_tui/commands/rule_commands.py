@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
+from hitl_tui.commands.question_target import find_target
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.events import EventKind
@@ -113,8 +114,8 @@ async def allow(context: CommandContext, values: CommandValues) -> CommandResult
         BadInput: it asks nothing, or no rule can be made of it.
         Refused: what was shown isn't what it asks any more.
     """
-    todo = context.todo(values.text("id"))
-    question = context.snapshot.question_of(todo.id)
+    target = await find_target(context, values.text("id"))
+    todo, question = target.todo, target.question or context.snapshot.question_of(target.todo.id)
     if question is None:
         raise BadInput(Message("{} has no open question, so no exact input to allow.", step_name(todo.id)))
     rule = _proposed(context, question)

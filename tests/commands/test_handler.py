@@ -170,6 +170,23 @@ async def test_remove_priority_move_edit(place: Place) -> None:
         assert answer["arguments"] == {"what": "other words"}
 
 
+async def test_every_command_about_a_step_takes_the_id_of_its_request(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        asked = op.now.questions[0].id
+        assert (await op.say(f"/todo show {asked}"))["todo_id"] == "todo_001"
+        assert (await op.say(f"/todo priority {asked} critical"))["todo_id"] == "todo_001"
+        added = await op.say(f"/todo add low more --after {asked}")
+        assert added["todo"]["dependencies"] == ["todo_001"]
+        other = await op.say("/todo add low else")
+        assert (await op.say(f"/todo move {other['todo_id']} before {asked}"))["anchor"] == "todo_001"
+        assert (await op.say(f"/todo edit {asked} other words"))["arguments"] == {"what": "other words"}
+        late = await op.try_to(f"/todo edit {asked} more words")
+        assert late["reason"] == "superseded", "that question is asked no longer"
+        asked = next(q.id for q in op.now.questions if q.todo_id == "todo_001")
+        assert "001 can't be removed" in (await op.try_to(f"/todo remove {asked}"))["error"], "004 waits for it"
+
+
 async def test_a_todo_has_one_document_and_its_text_is_drawn_of_itself(place: Place) -> None:
     async with place.open() as op:
         await op.rest()
