@@ -15,6 +15,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, command_step_name, step_name
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, ExecutionStep
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo, parse_priority, parse_status
+from hitl_tui.teams.arguments import pairs_in
 
 _STATUS_WORDS: Mapping[str, Status] = MappingProxyType(
     {
@@ -168,11 +169,5 @@ def _given(text: str) -> dict[str, Json] | None:
         if not isinstance(found, dict):  # a text that begins with a brace is an object or no JSON
             raise BadInput(Message("The new input isn't valid JSON: {}.", text))
         return found
-    try:
-        words = shlex.split(text)
-    except ValueError:
-        return None
-    pairs = [word.partition("=") for word in words]
-    if pairs and all(mark and name.isidentifier() for name, mark, _ in pairs):
-        return {name: value for name, _, value in pairs}
-    return None
+    pairs = pairs_in(text)
+    return None if pairs is None else dict(pairs)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +21,7 @@ from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shell_words import shell_words
 from hitl_tui.core.todos import Priority, SupervisorTodo
 from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.agent import PlannerAround
@@ -321,7 +321,7 @@ class TemplatePlanner(PlannerAround):
 def values_in(text: str) -> dict[str, str]:
     """Return the values in `name=value name="two words"`; a `BadInput` says how it isn't written."""
     try:
-        words = shlex.split(text)
+        words = shell_words(text)
     except ValueError as error:
         raise BadInput(Message("A quotation mark isn't closed in {}.", repr(text[:80]))) from error
     pairs = [word.partition("=") for word in words]

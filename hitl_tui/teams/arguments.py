@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.config.problems import quoted
 from hitl_tui.core.errors import BadInput, MissingInput
+from hitl_tui.core.interrupts.field_text import how_listed, list_example, list_value
 from hitl_tui.core.interrupts.json_schema import expects, problem
 from hitl_tui.core.interrupts.schema_fields import fields_schema, resolved
 from hitl_tui.core.json_text import canonical, strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import nearest
+from hitl_tui.core.shell_words import shell_words
 from hitl_tui.teams.contract import one
 
 _BOOLEANS = {"true": True, "yes": True, "false": False, "no": False}
@@ -73,9 +74,12 @@ def given_in(text: str, schema: JsonSchema) -> dict[str, Json]:
 
 
 def pairs_in(text: str) -> dict[str, str] | None:
-    """Return what `name=value …` gives, with quotes as in a shell; None where a text is anything else."""
+    """Return what `name=value …` gives, with quotes as in a shell; None where a text is anything else.
+
+    A list or an object is written in JSON as it is.
+    """
     try:
-        words = [word.partition("=") for word in shlex.split(text)]
+        words = [word.partition("=") for word in shell_words(text)]
     except ValueError:
         return None
     if not words or not all(mark and name.isidentifier() for name, mark, _ in words):
@@ -115,7 +119,7 @@ def exact_arguments(name: str, given: JsonObject, schema: JsonSchema) -> dict[st
         )
     canonical(found)  # it is JSON
     if wrong := problem(schema, found):
-        raise BadInput(Message("{}: {}", name, wrong))
+        raise BadInput(Message("{}: {}", name, wrong), help=_how_lists_are_written(found, known))
     exact: dict[str, Json] = json.loads(json.dumps(found))
     return exact
 
@@ -127,12 +131,22 @@ def _read(value: Json, schema: JsonSchema) -> Json:
         return value
     if "boolean" in kinds and value.strip().lower() in _BOOLEANS:
         return _BOOLEANS[value.strip().lower()]
+    if kinds - {"null"} == {"array"} and value.strip() != "null":
+        return list_value(value, schema.get("items") or {})
     if not kinds and value in schema.get("enum", (value,)):
         return value
     try:
         return strict_json(value)
     except ValueError:
         return value
+
+
+def _how_lists_are_written(given: JsonObject, known: Mapping[str, JsonSchema]) -> str:
+    """Return how the first list is written that was given as something else; empty for none."""
+    for key, part in known.items():
+        if part.get("type") == "array" and key in given and not isinstance(given[key], list):
+            return how_listed(key, part.get("items") or {})
+    return ""
 
 
 def _kinds(schema: JsonSchema) -> frozenset[str]:
@@ -151,7 +165,7 @@ def _unknown(name: str, key: str, known: list[str]) -> str:
     return Message("{} has no parameter {}; it takes none.", name, quoted(key))
 
 
-_EXAMPLES: Mapping[str, str] = {"integer": "1", "number": "1.5", "boolean": "true", "array": "'[]'", "object": "'{}'"}
+_EXAMPLES: Mapping[str, str] = {"integer": "1", "number": "1.5", "boolean": "true", "object": "'{}'"}
 
 
 def _example(known: Mapping[str, JsonSchema], required: Sequence[str]) -> str:
@@ -160,5 +174,7 @@ def _example(known: Mapping[str, JsonSchema], required: Sequence[str]) -> str:
         choices = known[key].get("enum")
         kind = known[key].get("type")
         value = json.dumps(choices[0], ensure_ascii=False) if choices else _EXAMPLES.get(str(kind), "…")
+        if kind == "array":
+            value = list_example(known[key].get("items") or {})
         parts.append(f"{key}={value}")
     return " ".join(parts)

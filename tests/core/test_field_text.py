@@ -66,3 +66,22 @@ def test_without_a_schema_what_is_there_says_what_a_field_takes() -> None:
     shape = recognise({"action": "book", "message": "Book?", "guests": 4, "late": False, "tags": ["a"], "name": "Lee"})
     found = read(shape, "edit guests=5 late=TRUE tags='[\"b\"]' name=30").value
     assert found == {"action": "approve", "guests": 5, "late": True, "tags": ["b"], "name": "30"}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('tags=["a","b c"] guests=2', {"tags": ["a", "b c"], "guests": 2}),
+        ("tags=[a,b]", {"tags": ["a", "b"]}),
+        ("rows=1,2 note=[1]", {"rows": [1, 2], "note": "[1]"}),
+        ("rows=3", {"rows": [3]}),
+    ],
+)
+def test_a_list_in_a_command_is_written_in_json_or_with_commas(text: str, value: Json) -> None:
+    assert read(recognise({"question": "What is it?"}, SCHEMA), text).value == value
+
+
+def test_what_is_no_list_is_told_how_one_is_written() -> None:
+    with pytest.raises(BadInput, match='"tags" must be a list') as refused:
+        read(recognise({"question": "What is it?"}, SCHEMA), "tags=[a")
+    assert refused.value.help == 'A list is written as tags=a,b or tags=["a","b"]'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from typing import Any
 
 import pytest
@@ -193,3 +194,47 @@ def test_the_schema_can_not_be_changed_from_outside() -> None:
     made = team()
     made.input_schema["properties"].clear()
     assert made.input_schema == SCHEMA
+
+
+LISTS: dict[str, Any] = {
+    "properties": {
+        "names": {"type": "array", "items": {"type": "string"}},
+        "counts": {"anyOf": [{"type": "array", "items": {"type": "integer"}}, {"type": "null"}]},
+        "places": {"type": "array", "items": {"type": "object"}},
+        "subject": {"type": "string"},
+    },
+    "required": ["names", "subject"],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments"),
+    [
+        ('names=["Ann","Bob"] subject=Offsite', {"names": ["Ann", "Bob"], "subject": "Offsite"}),
+        ('names=["Ann", "Bob Lee"] subject=x', {"names": ["Ann", "Bob Lee"], "subject": "x"}),
+        ("names=Ann,Bob subject=a,b", {"names": ["Ann", "Bob"], "subject": "a,b"}),
+        ("names='Ann, Bob' subject=x", {"names": ["Ann", "Bob"], "subject": "x"}),
+        ("names=[Ann,Bob] subject=x", {"names": ["Ann", "Bob"], "subject": "x"}),
+        ("names=Ann subject=x counts=1,2", {"names": ["Ann"], "subject": "x", "counts": [1, 2]}),
+        ("names= subject=[1] counts=[3]", {"names": [], "subject": "[1]", "counts": [3]}),
+        ("names=1 subject=x counts=null", {"names": ["1"], "subject": "x", "counts": None}),
+        ('names=a subject=x places=[{"a": 1}]', {"names": ["a"], "subject": "x", "places": [{"a": 1}]}),
+    ],
+)
+def test_a_list_is_written_in_json_or_with_commas(text: str, arguments: dict[str, Any]) -> None:
+    assert team(schema=LISTS).bind(text, {}) == arguments
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "how"),
+    [
+        ('names={"a":1} subject=x', "names must be a list", 'A list is written as names=a,b or names=["a","b"]'),
+        ("names=a subject=x places=a,b", "places must be a list", "A list is written in JSON: places=[…]"),
+        ("names=a subject=x counts={}", "counts must be", "A list is written as counts=1,2 or counts=[1,2]"),
+        ("subject=x", 'needs the parameter "names" (a list)', "For example: names=a,b subject=…"),
+    ],
+)
+def test_an_error_says_how_a_list_is_written(text: str, says: str, how: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(says)) as refused:
+        team(schema=LISTS).bind(text, {})
+    assert refused.value.help == how

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts.field_text import field_kind, field_value, form_schema, json_value, typed_value
+from hitl_tui.core.interrupts.field_text import form_schema, json_value, typed_value, written_value
 from hitl_tui.core.interrupts.shape import (
     APPROVE,
     EACH,
@@ -29,6 +29,7 @@ from hitl_tui.core.interrupts.shape import (
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.shell_words import shell_words
 
 _WORDS: Mapping[str, str] = {
     "approve": APPROVE,
@@ -214,7 +215,7 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
             raise BadInput(Message('What follows "{}" must be one valid JSON object.', action.name))
         return found
     try:
-        words = shlex.split(rest)
+        words = shell_words(rest)
     except ValueError as error:
         raise BadInput(Message('A quotation mark after "{}" isn\'t closed.', action.name)) from error
     if not words and not present and action.wants.schema is None:
@@ -232,7 +233,7 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
         if known and name not in known and not added:
             listed, shown = ", ".join(one_line(k, 40) for k in known), one_line(name, 40)
             raise BadInput(Message('No field "{0}"; known: {1}; +{0}=… adds it.', shown, listed))
-        changed[name] = field_value(field_kind(form_schema(action.wants), name, present), value)
+        changed[name] = written_value(form_schema(action.wants), name, present, value)
     if not changed and action.name == EDIT and present:
         raise BadInput(Message('"{}" needs the change: name=value or a JSON object.', action.name))
     return {**present, **changed}

@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping
 from math import isfinite
 
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.schema_fields import inferred
 from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
 
 STRING, INTEGER, NUMBER, BOOLEAN, TEXTS, JSON = "string", "integer", "number", "boolean", "texts", "json"
 """What a field takes; `TEXTS` is a list of them."""
@@ -63,9 +66,66 @@ def field_value(kind: str, text: str) -> Json:
         return _number(plain, text, whole=kind == INTEGER)
     if kind == BOOLEAN:
         return plain.lower() == "true" if plain.lower() in ("true", "false") else text
-    if kind == TEXTS and not plain.startswith("["):
-        return [part.strip() for part in _BETWEEN.split(plain) if part.strip()]
-    return typed_value(text) if kind in (JSON, TEXTS) else text
+    if kind == TEXTS:
+        return list_value(text, {"type": STRING})
+    return typed_value(text) if kind == JSON else text
+
+
+def written_value(schema: JsonSchema, name: str, present: JsonObject, text: str) -> Json:
+    """Return what the text after `name=` stands for, by an object schema; see `field_kind`.
+
+    Raises:
+        BadInput: it has to be a list and isn't written as one.
+    """
+    found = field_value(field_kind(schema, name, present), text)
+    said = schema.get("properties", {}).get(name) or {}
+    if said.get("type") != "array" or found is None:
+        return found
+    items = said.get("items") or {}
+    listed = list_value(text, items)
+    if isinstance(listed, str):
+        raise BadInput(Message('"{}" must be a list.', one_line(name, 40)), help=how_listed(name, items))
+    return listed
+
+
+_PLAIN = (STRING, INTEGER, NUMBER, BOOLEAN)
+
+
+def list_value(text: str, items: JsonSchema) -> Json:
+    """Return the list that a text is: JSON, or what stands between its commas; the text as it stands where it is none.
+
+    Args:
+        text: as a person wrote it; `[Ann, Bob]` without quotation marks is such a list, too.
+        items: JSON Schema of what it holds.
+
+    Raises:
+        BadInput: it is JSON with an object that names a key twice.
+    """
+    plain, kind = text.strip(), items.get("type")
+    if isinstance(found := json_value(plain), list):
+        return found
+    bare = plain[1:-1] if plain.startswith("[") and plain.endswith("]") else plain
+    if bare[:1] in ("[", "{") or (bare != plain and '"' in bare) or (kind and kind not in _PLAIN):
+        return text
+    return [field_value(kind or JSON, part.strip()) for part in _BETWEEN.split(bare) if part.strip()]
+
+
+_TWO = {INTEGER: "1,2", NUMBER: "1.5,2", BOOLEAN: "true,false"}
+
+
+def list_example(items: JsonSchema) -> str:
+    """Return a list of two as a person may write it; of what isn't written without JSON, in JSON."""
+    kind = items.get("type")
+    return _TWO.get(str(kind), "a,b") if kind in (None, *_PLAIN) else "'[…]'"
+
+
+def how_listed(name: str, items: JsonSchema) -> Message:
+    """Return how a list is written after `name=`."""
+    plain, name = list_example(items), one_line(name, 40)
+    if plain.startswith("'"):
+        return Message("A list is written in JSON: {}", f"{name}=[…]")
+    parts = plain.split(",") if items.get("type") in _TWO else [f'"{part}"' for part in plain.split(",")]
+    return Message("A list is written as {} or {}", f"{name}={plain}", f"{name}=[{','.join(parts)}]")
 
 
 def _number(plain: str, text: str, *, whole: bool) -> Json:

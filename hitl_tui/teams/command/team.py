@@ -18,6 +18,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced, literal
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
+from hitl_tui.core.shell_words import shell_words
 from hitl_tui.core.written_language import language_of
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.bounded_output import NOTES
@@ -446,7 +447,7 @@ def command_words(text: str) -> list[str]:
         BadInput: a quote stays open, or there is nothing.
     """
     try:
-        words = shlex.split(text)
+        words = shell_words(text)
     except ValueError as error:
         raise BadInput(Message("This command line can't be read: {}.", str(error).lower())) from error
     if not words:
