@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
-from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
@@ -110,12 +110,14 @@ class _Asked:
         facts: what they look at.
         mode: in which mode; None for the folder's.
         request: its id; empty for what is only supposed.
+        unbound: why a step couldn't run with these arguments; empty where it could.
     """
 
     folder: Path
     facts: Facts
     mode: Mode | None
     request: str = ""
+    unbound: str = ""
 
 
 async def explained(job: Job) -> int:
@@ -132,7 +134,8 @@ async def explained(job: Job) -> int:
         asked = await _of_request(job, registry) if given.request else _supposed(job)
         trust = await registry.trust.of(asked.folder)
         if not asked.request:
-            await asyncio.to_thread(_check_names, trust, asked.facts)
+            facts, unbound = await asyncio.to_thread(_as_declared, trust, asked.facts, bool(given.risk))
+            asked = replace(asked, facts=facts, unbound=unbound)
         mode = asked.mode or trust.config.mode
         found = explain(_obeyed(trust, asked.facts), asked.facts, mode)
     notes = _notes(job, trust, asked, found)
@@ -149,7 +152,7 @@ async def explained(job: Job) -> int:
                 "mode": mode.value,
                 "ruling": found.judgement.ruling.value,
                 "rule": found.judgement.rule,
-                "name": _name_of(found),
+                "name": found.judgement.name,
                 "terms": found.judgement.terms.to_dict(),
                 "notes": notes,
                 "rules": [one.to_dict() for one in found.tried],
@@ -172,19 +175,37 @@ async def explained(job: Job) -> int:
     return NOTHING
 
 
-def _check_names(trust: WorkspaceTrust, facts: Facts) -> None:
-    """See that a folder has the team and the command that are only supposed to be asked about.
+def _as_declared(trust: WorkspaceTrust, facts: Facts, risky: bool) -> tuple[Facts, str]:
+    """Return the facts with what the folder declares of them, and why its team can't take the arguments, if it can't.
+
+    Args:
+        trust: the folder.
+        facts: what is only supposed.
+        risky: its risk was said, too, and counts.
 
     Raises:
-        UnknownName: it hasn't; the nearest that it has is named.
+        UnknownName: it has no such team or command; the nearest that it has is named.
     """
     from hitl_tui.supervisor.session_setup import registry_of, withheld_teams
     from hitl_tui.teams.contract import unknown_name
 
-    if facts.team:
-        registry_of(trust.config, (), Path(trust.folder), withheld_teams(trust)).get(facts.team)
     if facts.command and facts.command not in trust.declared.commands:
         raise unknown_name(Message("declared command"), facts.command, trust.declared.commands)
+    if not facts.team:
+        return facts, ""
+    team = registry_of(trust.config, (), Path(trust.folder), withheld_teams(trust)).get(facts.team)
+    if facts.of is not Of.TODO:
+        return (facts if risky else replace(facts, risk=team.risk)), ""
+    named: dict[str, Json] = {"command": facts.command} if facts.command else {}
+    unbound = ""
+    if facts.arguments is not None:
+        try:
+            given = {**named, "parameters": dict(facts.arguments)} if named else facts.arguments
+            named = team.bind("", given)
+            facts = Facts.of_todo(facts.team, facts.risk, facts.command, named)
+        except HitlError as error:
+            unbound = error.message
+    return (facts if risky else replace(facts, risk=team.risk_of(named))), unbound
 
 
 async def _of_request(job: Job, registry: SessionRegistry) -> _Asked:
@@ -259,7 +280,7 @@ def _obeyed(trust: WorkspaceTrust, facts: Facts) -> Policy:
 
 def _notes(job: Job, trust: WorkspaceTrust, asked: _Asked, found: Explanation) -> list[str]:
     """Return what else there is to know: what trust would change, and that nobody can decide it."""
-    notes: list[str] = []
+    notes: list[str] = [asked.unbound] if asked.unbound else []
     if not trust.trusted:
         declared = trust.declared.policy.judge_facts(asked.facts, asked.mode or trust.config.mode)
         if declared.ruling is not found.judgement.ruling:
@@ -274,13 +295,8 @@ def _notes(job: Job, trust: WorkspaceTrust, asked: _Asked, found: Explanation) -
     return notes
 
 
-def _name_of(found: Explanation) -> str:
-    number = found.judgement.rule
-    return found.tried[number - 1].rule.name if 0 < number <= len(found.tried) else ""
-
-
 def _ruling_words(found: Explanation, mode: Mode) -> Message:
-    judged, name = found.judgement, _name_of(found)
+    judged, name = found.judgement, found.judgement.name
     by = f' "{name}"' if name else ""
     if not judged.rule:
         if judged.ruling is Ruling.ALLOW:
@@ -290,6 +306,9 @@ def _ruling_words(found: Explanation, mode: Mode) -> Message:
         return Message("Rule {}{} allows it.", judged.rule, by)
     if judged.ruling is Ruling.DENY:
         return Message("Rule {}{} denies it.", judged.rule, by)
+    ruling = {one.number: one.rule.decision for one in found.tried if one.rule.name == name}.get(judged.rule)
+    if ruling is Ruling.ALLOW:
+        return Message("Rule {}{} would allow it, but mode {} asks about every step.", judged.rule, by, mode.value)
     return Message("Rule {}{} applies: it is asked about.", judged.rule, by)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from hitl_tui.cli.admin_commands import looking
@@ -148,7 +148,7 @@ async def _of_session(registry: SessionRegistry, session: str) -> list[Recorded]
         if request.kind not in (Kind.TODO, Kind.INTERRUPT) or request.superseded:
             continue
         if request.kind is Kind.INTERRUPT:
-            facts = replace(facts, arguments=arguments.get(request.todo_id))
+            facts = Facts.of_todo(facts.team, facts.risk, facts.command, arguments.get(request.todo_id))
         before = Judgement(Ruling.ASK, request.terms, request.about.get("rule", 0))
         at = request.opened_at
         what = title_of(request)
@@ -158,7 +158,7 @@ async def _of_session(registry: SessionRegistry, session: str) -> list[Recorded]
     for todo in todos:
         if todo.approval is None or todo.approval.get("channel") != "policy":
             continue
-        facts = Facts(Of.TODO, todo.agent_name, todo.risk, todo.command, arguments=todo.arguments)
+        facts = Facts.of_todo(todo.agent_name, todo.risk, todo.command, todo.arguments)
         at, allowed = str(todo.approval["at"]), Judgement(Ruling.ALLOW, Terms(), 0)
         found.append(Recorded("session", session, todo.id, todo.name, at, facts, modes.at(at), allowed))
     return found

@@ -841,7 +841,9 @@ _ROWS = (
             option("--command", metavar="C", default="", dest="declared", help="its declared command"),
             option("--tool", metavar="T", default="", help="a tool that it calls from inside"),
             option("--args", metavar="JSON", default=None, help="the arguments: a JSON object, or @file"),
-            option("--risk", choices=RISKS, default="", help="its class of risk (default: high)"),
+            option(
+                "--risk", choices=RISKS, default="", help="its class of risk (default: what is declared, else high)"
+            ),
             option("--mode", choices=MODES, default="", help="the mode (default: the folder's)"),
             option("--policy", metavar="FILE", default="", help="the other rules: a file like hitl.toml"),
             _JSON,

@@ -8,6 +8,7 @@ from hitl_tui.core.json_types import Json, JsonObject
 
 _INPUT = "input"
 _FOUND = frozenset({"programs", "calls"})
+_OF_GRAPH = frozenset({_INPUT, "thread", "context", "config", "programs"})
 
 
 def given_values(arguments: JsonObject) -> dict[str, Json]:
@@ -21,6 +22,13 @@ def given_values(arguments: JsonObject) -> dict[str, Json]:
         del own[_INPUT]
         own.update(found)
     return own
+
+
+def is_held(arguments: JsonObject) -> bool:
+    """Return whether the values that people give are within an exact input: of a command, a call, or a graph."""
+    if "argv" in arguments:
+        return True
+    return isinstance(arguments.get(_INPUT), Mapping) and ("calls" in arguments or arguments.keys() <= _OF_GRAPH)
 
 
 def value_at(path: Sequence[str]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 
+from hitl_tui.core.given_values import given_values, is_held
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
@@ -96,7 +97,8 @@ class Facts:
         team, risk, command: of a TODO, or of the one that asks for a tool's call.
         tool: whose call it is.
         agent, action: of a step.
-        arguments: what it would run with; None where that isn't known.
+        arguments: what it would run with, as people give it; None where that isn't known.
+        exact: of a TODO, the exact input that holds those; None where it is what people give.
     """
 
     of: Of = Of.TODO
@@ -107,6 +109,26 @@ class Facts:
     agent: str = ""
     action: str = ""
     arguments: JsonObject | None = None
+    exact: JsonObject | None = None
+
+    @classmethod
+    def of_todo(cls, team: str, risk: Risk, command: str = "", arguments: JsonObject | None = None) -> Facts:
+        """Return what rules look at in a TODO.
+
+        Args:
+            team, risk, command: of the TODO.
+            arguments: its exact input; None where that isn't known.
+        """
+        if arguments is None:
+            return cls(Of.TODO, team, risk, command)
+        # What its approval is bound to besides is nothing that anybody gives.
+        exact = {name: value for name, value in arguments.items() if name != "programs"}
+        if not is_held(exact):
+            return cls(Of.TODO, team, risk, command, arguments=exact)
+        given = given_values(exact)
+        if "argv" in exact:  # its parameters are declared, so that none hides a part of the exact input
+            exact = {name: value for name, value in exact.items() if name not in given}
+        return cls(Of.TODO, team, risk, command, arguments=given, exact=exact)
 
     @property
     def request(self) -> str:
@@ -120,6 +142,17 @@ class Fit(StrEnum):
     YES = "yes"
     MAYBE = "maybe"  # its arguments aren't known, or of a type that the rule doesn't speak about
     NO = "no"
+
+
+_FITS = (Fit.NO, Fit.MAYBE, Fit.YES)
+
+
+def _fit(schema: JsonObject, arguments: JsonObject) -> Fit:
+    from hitl_tui.core.interrupts.json_schema import fits, is_strange
+
+    if is_strange(schema, dict(arguments)):
+        return Fit.MAYBE
+    return {True: Fit.YES, False: Fit.NO, None: Fit.MAYBE}[fits(schema, dict(arguments))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,16 +227,31 @@ class Rule:
         return ""
 
     def _arguments_fit(self, facts: Facts) -> Fit:
+        """Return whether the arguments are those it speaks of.
+
+        A schema that names a part of an exact input, such as `input` or `argv`, is held against that as well: what
+        asks or denies is about what fits either, what allows only about what fits both.
+        """
         if facts.arguments is None:
             return Fit.MAYBE
-        from hitl_tui.core.interrupts.json_schema import fits, is_strange
+        given = _fit(self.arguments, facts.arguments)
+        if facts.exact is None:
+            return given
+        from hitl_tui.core.interrupts.json_schema import fields_named
 
-        given = dict(facts.arguments)
-        if facts.of is Of.TODO:
-            given.pop("programs", None)  # what its approval is bound to besides
-        if is_strange(self.arguments, given):
-            return Fit.MAYBE
-        return {True: Fit.YES, False: Fit.NO, None: Fit.MAYBE}[fits(self.arguments, given)]
+        named = fields_named(self.arguments)
+        within = bool(named & (facts.exact.keys() - facts.arguments.keys()))
+        if not within and (self.decision is Ruling.ALLOW or not named & facts.exact.keys()):
+            return given
+        exact = _fit(self.arguments, facts.exact)
+        if self.decision is Ruling.ALLOW:
+            return min(given, exact, key=_FITS.index)
+        # What only lacks in one of the two was said of the other one.
+        if given is Fit.MAYBE and not named & facts.arguments.keys():
+            given = Fit.NO
+        if exact is Fit.MAYBE and not within:
+            exact = Fit.NO
+        return max(given, exact, key=_FITS.index)
 
     def to_dict(self) -> dict[str, Json]:
         """Return the rule as JSON values, its terms beside its own fields."""
@@ -287,7 +335,7 @@ class Policy:
         self, mode: Mode, team: str, risk: Risk, command: str = "", arguments: JsonObject | None = None
     ) -> Judgement:
         """Return what has to happen before a TODO of this team and risk runs."""
-        return self.judge_facts(Facts(Of.TODO, team, risk, command, arguments=arguments), mode)
+        return self.judge_facts(Facts.of_todo(team, risk, command, arguments), mode)
 
     def judge_step(self, agent: str, action: str, arguments: JsonObject | None = None) -> Judgement:
         """Return what has to happen before a step of a task outside of sessions goes on."""

@@ -73,10 +73,8 @@ def facts_of(request: Request) -> Facts:
     if request.kind in (Kind.PLAN, Kind.PROPOSAL):
         return Facts(Of(request.kind.value), risk=request.risk_class)
     arguments = subject.get("arguments")
-    if arguments is not None:
-        arguments = {name: value for name, value in arguments.items() if name != "programs"}
     command = str((arguments or {}).get("command", ""))
-    return Facts(Of.TODO, request.source, request.risk_class, command, arguments=arguments)
+    return Facts.of_todo(request.source, request.risk_class, command, arguments)
 
 
 _KINDS: Mapping[Of, str] = {

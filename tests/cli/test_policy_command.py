@@ -124,6 +124,33 @@ def test_what_the_folder_does_not_have_has_no_ruling(shell: Shell, trusted: bool
     assert check(shell, "--command", "clean")["facts"]["team"] == "command_team"
 
 
+def test_a_step_is_of_the_risk_that_is_declared(shell: Shell) -> None:
+    """(C4)"""
+    shell.declare("""
+[teams.command_team.commands.usage]
+run = ["true"]
+risk = "low"
+
+[teams.command_team.commands.restart]
+run = ["true", "{name}"]
+parameters.name = { type = "choice", choices = ["web", "db"] }
+
+[[policy]]
+name = "restarts"
+command = "restart"
+decision = "allow"
+""")
+    assert check(shell, "--command", "usage", "--mode", "risk")["message"] == (
+        "No rule applies; mode risk lets it run unasked."
+    )
+    assert check(shell, "--team", "search_team", "--mode", "risk")["ruling"] == "allow"
+    assert check(shell, "--team", "search_team", "--mode", "risk", "--risk", "high")["ruling"] == "ask"
+    found = check(shell, "--command", "restart", "--args", '{"name": "web"}', "--mode", "step")
+    assert found["message"] == 'Rule 1 "restarts" would allow it, but mode step asks about every step.'
+    (note, *_rest) = check(shell, "--command", "restart", "--args", '{"name": "wbe"}')["notes"]
+    assert "wbe" in note
+
+
 def test_in_a_folder_that_nobody_trusts_it_says_what_trust_would_change(shell: Shell) -> None:
     (shell.workspace / "hitl.toml").write_text(RULES)
     found = check(shell, "--agent", "claude-code", "--action", "Bash", "--args", STATUS)

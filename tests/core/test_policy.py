@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -160,6 +162,85 @@ def test_rules_for_a_team_look_at_its_arguments() -> None:
     rule = Rule(Ruling.DENY, team="pay", arguments={"properties": {"eur": {"minimum": 100}}})
     assert Policy([rule]).judge(Mode.RISK, "pay", Risk.HIGH, arguments={"eur": 100}).ruling is Ruling.DENY
     assert Policy([rule]).judge(Mode.RISK, "pay", Risk.HIGH, arguments={"eur": 99}).ruling is Ruling.ASK
+
+
+def wrapped(kind: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Return the exact input of a step that was given something."""
+    programs = {"programs": {"bank.py": "5f"}}
+    return {
+        "own": given,
+        "call": {"calls": "bank.py:pay", "input": given, **programs},
+        "graph": {"input": given, "config": {}, **programs},
+        "command": {"command": "pay", "parameters": given, "argv": ["pay"], "preview": [], "timeout": 9.0, **programs},
+    }[kind]
+
+
+TO_MALLORY: dict[str, Any] = {"properties": {"to": {"enum": ["mallory"]}}, "required": ["to"]}
+LARGE: dict[str, Any] = {"properties": {"amount": {"minimum": 1000}}}
+
+
+@pytest.mark.parametrize("kind", ["own", "call", "graph", "command"])
+@pytest.mark.parametrize(
+    ("given", "rule"),
+    [({"to": "mallory", "amount": 20}, 1), ({"to": "fay", "amount": 5000}, 2), ({"to": "fay", "amount": 20}, 3)],
+)
+def test_rules_are_held_against_what_people_give(kind: str, given: dict[str, Any], rule: int) -> None:
+    policy = Policy(
+        [Rule(Ruling.DENY, arguments=TO_MALLORY), Rule(Ruling.ASK, arguments=LARGE, terms=Terms(2)), Rule(Ruling.ALLOW)]
+    )
+    judged = policy.judge(Mode.RISK, "pay", Risk.HIGH, arguments=wrapped(kind, given))
+    assert (judged.rule, judged.ruling) == (rule, policy.rules[rule - 1].decision)
+
+
+def within(part: str, schema: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"properties": {part: schema}, **more}
+
+
+@pytest.mark.parametrize(("kind", "part"), [("call", "input"), ("graph", "input"), ("command", "parameters")])
+def test_a_rule_for_the_exact_input_still_denies_and_asks(kind: str, part: str) -> None:
+    policy = Policy(
+        [
+            Rule(Ruling.DENY, arguments=within(part, TO_MALLORY, required=[part])),
+            Rule(Ruling.ASK, arguments=within(part, LARGE), terms=Terms(quorum=2)),
+            Rule(Ruling.ALLOW),
+        ]
+    )
+    rules = [
+        policy.judge(Mode.RISK, "pay", Risk.HIGH, arguments=wrapped(kind, given)).rule
+        for given in ({"to": "mallory"}, {"to": "fay", "amount": 5000}, {"to": "fay", "amount": 20})
+    ]
+    assert rules == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"not": within("input", TO_MALLORY, required=["input"])},
+        {"$ref": "#/$defs/all", "$defs": {"all": {"not": within("input", TO_MALLORY, required=["input"])}}},
+        within("input", {"properties": {"amount": {"maximum": 100}}, "required": ["amount"]}, required=[]),
+        within("calls", {"const": "bank.py:other"}, required=[]),
+    ],
+)
+def test_what_was_allowed_by_the_exact_input_is_allowed_no_more_widely(schema: dict[str, Any]) -> None:
+    arguments = wrapped("call", {"to": "mallory", "amount": 5000})
+    rule = Rule(Ruling.ALLOW, arguments=schema)
+    assert Policy([rule]).judge(Mode.RISK, "pay", Risk.HIGH, arguments=arguments).ruling is Ruling.ASK
+
+
+def test_a_parameter_with_the_name_of_a_part_of_the_exact_input_is_the_parameter() -> None:
+    texts = {"properties": {"input": {"pattern": "secret"}}, "required": ["input"]}
+    short = {"properties": {"timeout": {"maximum": 5}}, "required": ["timeout"]}
+    for kind, schema, values, fits in (
+        ("call", texts, {"input": "a secret"}, True),
+        ("call", texts, {"input": "hello"}, False),
+        ("command", short, {"timeout": 3}, True),
+        ("command", short, {"timeout": 7}, False),
+    ):
+        facts = Facts.of_todo("t", Risk.HIGH, arguments=wrapped(kind, values))
+        found = {
+            decision: Rule(decision, arguments=schema).match(facts).fit for decision in (Ruling.DENY, Ruling.ALLOW)
+        }
+        assert found == dict.fromkeys(found, Fit.YES if fits else Fit.NO), (kind, values)
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,8 @@ SETTINGS = {
     "[[policy]].command": "… for this declared command",
     "[[policy]].tool": "… for calls of this tool, which a graph asks about from inside",
     "[[policy]].arguments": (
-        "… where its arguments (of a tool, team, command or step) fit this JSON Schema. What isn't known, isn't "
+        "… where its arguments fit this JSON Schema: those that people give to a tool, team, command or step, such as "
+        "`amount` in `pay amount=20`. What isn't known, isn't "
         "there though the schema restricts it and has no `required`, or is of another type than it speaks about "
         "(`5000` as text), falls under a rule that asks or denies, never under one that allows"
     ),

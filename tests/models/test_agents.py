@@ -223,7 +223,8 @@ def test_a_model_that_fails_in_a_step_is_one_sentence_and_the_step_is_tried_agai
 
 
 def test_the_policy_denies_and_asks(desk: Desk) -> None:
-    rules = '\n[[policy]]\ntool = "vat"\ndecision = "ask"\n\n[[policy]]\nteam = "send"\ndecision = "deny"\n'
+    to_ann = 'arguments = { properties.to = { pattern = "^ann@" }, required = ["to"] }'
+    rules = f'\n[[policy]]\ntool = "vat"\ndecision = "ask"\n\n[[policy]]\nteam = "send"\n{to_ann}\ndecision = "deny"\n'
     desk.shell.declare(DECLARED + rules)
     asked = desk.begin(
         calls(("send", {"to": "ann@example.com"})),

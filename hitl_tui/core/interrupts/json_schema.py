@@ -410,6 +410,17 @@ def is_strange(schema: JsonObject, value: Json) -> bool:
     return False
 
 
+def fields_named(schema: JsonObject) -> frozenset[str]:
+    """Return the fields of a value itself that a schema names: what it restricts, and what has to be there."""
+    found = set[str]()
+    for count, one in enumerate(_alongside((schema,), schema)):
+        if count > _MOST_TYPE_STEPS:
+            break
+        needed = one.get("required")
+        found.update(_mapping(one, "properties"), needed if isinstance(needed, list) else ())
+    return frozenset(found)
+
+
 def _lacks(value: Json, schema: JsonObject) -> bool:
     """Return whether a value lacks something that a schema restricts, where that doesn't say what has to be there."""
     if not isinstance(value, Mapping) or "required" in schema:

@@ -229,7 +229,7 @@ class Supervision(AgentMiddleware[Any, TeamContext, Any]):
             Facts(Of.TOOL, self._team, self._risk, tool=tool.name, arguments=tool.exact(bound, arguments)), Mode.STEP
         )
         risk = tool.team.risk_of(bound)
-        as_step = policy.judge_facts(Facts(Of.TODO, tool.team.name, risk, tool.command, arguments=bound), Mode.RISK)
+        as_step = policy.judge(Mode.RISK, tool.team.name, risk, tool.command, bound)
         if (of_call.rule and of_call.ruling is Ruling.DENY) or as_step.ruling is Ruling.DENY:
             return Denied(f"The policy denies {tool.name} with these arguments.")
         if as_step.ruling is Ruling.ASK and (as_step.terms.quorum > 1 or as_step.terms.level > 0):
