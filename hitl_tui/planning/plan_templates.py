@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -17,7 +17,10 @@ from hitl_tui.config.atomic_files import make_private, write_atomically
 from hitl_tui.config.problems import first_problem, key_places
 from hitl_tui.config.schema import problems_in
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
-from hitl_tui.core.json_types import Json
+from hitl_tui.core.interrupts.field_text import typed_value, written_value
+from hitl_tui.core.interrupts.json_schema import check_against
+from hitl_tui.core.interrupts.shape import same
+from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep, Intent
 from hitl_tui.core.safe_text import one_line
@@ -49,10 +52,14 @@ def _text(value: object) -> object:
 
 
 class TemplateParameter(_Part):
-    """What a template is filled with; where it has no default it has to be given."""
+    """What a template is filled with; where it has no default it has to be given.
+
+    An input that is a parameter and nothing else gets a value of its type.
+    """
 
     default: Annotated[str | None, BeforeValidator(_text)] = None
     description: str = ""
+    type: Literal["string", "integer", "number", "boolean", "array", "object"] = "string"
 
 
 class TemplateStep(_Part):
@@ -109,8 +116,8 @@ class PlanTemplate:
                 Message('The template {} needs "{}".', self.key, lacking[0]),
                 help=Message("For example: /template run {} {}", self.key, f'{lacking[0]}="…"'),
             )
-        written = _mapped([step.model_dump() for step in self.file.steps], lambda text: _filled(text, values))
-        return tuple(TemplateStep.model_validate(step).step() for step in written)
+        typed = {name: _typed(name, parameter.type, str(values[name])) for name, parameter in parameters.items()}
+        return tuple(_filled_step(step, values, typed).step() for step in self.file.steps)
 
     def to_dict(self) -> dict[str, Json]:
         """Return what is shown of it."""
@@ -118,17 +125,38 @@ class PlanTemplate:
         return {**self.file.model_dump(include={"description", "parameters"}), **shown}
 
 
-def _filled(text: str, values: Mapping[str, str | None]) -> str:
-    return _HOLE.sub(lambda found: str(values.get(found[1], found[0])), text)
+def _typed(name: str, kind: str, text: str) -> Json:
+    """Return the value of a parameter's type that a text stands for; a `BadInput` says that it isn't one."""
+    found = written_value({"properties": {name: {"type": kind}}}, name, {}, text)
+    check_against({"type": kind}, found, Message('"{}"', name))
+    return found
 
 
-def _mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a JSON value with each of its texts changed, and without null, which TOML doesn't have."""
-    if isinstance(value, str):
-        return change(value)
+def _filled_step(step: TemplateStep, values: Mapping[str, str | None], typed: JsonObject) -> TemplateStep:
+    """Return a step with values at the places of its parameters, of their types where one is a whole input."""
+
+    def filled(text: str) -> str:
+        return _HOLE.sub(lambda found: str(values.get(found[1], found[0])), text)
+
+    def given(value: Json) -> Json:
+        if not isinstance(value, str):
+            return value
+        whole = _HOLE.fullmatch(value)
+        return typed[whole[1]] if whole and whole[1] in typed else filled(value)
+
+    texts = _mapped(
+        step.model_dump(exclude={"input"}), lambda value: filled(value) if isinstance(value, str) else value
+    )
+    return TemplateStep.model_validate({**texts, "input": _mapped(step.input, given)})
+
+
+def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
+    """Return a JSON value with each value in it changed, and without null, which TOML doesn't have."""
     if isinstance(value, Mapping):
         return {key: _mapped(part, change) for key, part in value.items() if part is not None}
-    return [_mapped(part, change) for part in value if part is not None] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_mapped(part, change) for part in value if part is not None]
+    return change(value)
 
 
 # Files -----------------------------------------------------------------------------------------------------------
@@ -259,45 +287,167 @@ def _own(file: Path) -> PlanTemplate:
 
 
 def template_of(name: str, query: str, todos: Sequence[SupervisorTodo], parameters: Mapping[str, str]) -> str:
-    """Return a plan as the text of a template; values that stand in its texts become defaults of parameters.
+    """Return a plan as the text of a template; values that stand in its inputs become defaults of parameters.
 
-    Where there is nothing to keep, or a value stands nowhere, that is refused as `BadInput`.
+    Where there is nothing to keep, or a value stands in no input, that is refused as `BadInput`.
     """
     import tomli_w
-
-    def hole(text: str) -> str:
-        for parameter, given in parameters.items():
-            text = text.replace(given, f"{{{parameter}}}") if given else text
-        return text
 
     if not todos:
         raise BadInput(Message("The plan has no steps to save."))
     ids = {todo.id: f"step_{number}" for number, todo in enumerate(todos, start=1)}
-    steps = [_kept(todo, ids, hole) for todo in todos]
-    body = tomli_w.dumps({"steps": steps})
+    kept = [_Kept.of(todo, parameters) for todo in todos]
     for parameter, value in parameters.items():
         if not re.fullmatch(_PARAMETER, parameter):
             raise BadInput(Message('A parameter is named with small letters, digits and "_", not "{}".', parameter))
-        if f"{{{parameter}}}" not in body:
-            raise BadInput(Message('"{}" stands nowhere in the plan.', one_line(value, 60)))
+        if not any(parameter in one.places for one in kept):
+            raise BadInput(Message('"{}" stands in no input of the plan.', one_line(value, 60)))
     defaults = {parameter: {"default": value} for parameter, value in parameters.items()}
+    for parameter, written in defaults.items():
+        kinds = {kind for one in kept for kind in one.places.get(parameter, ())}
+        kinds -= {"integer"} if "number" in kinds else set()
+        if len(kinds) == 1 and kinds != {"string"}:  # of several types, each team reads the text as what is due
+            written["type"] = kinds.pop()
     head = {"name": name, "description": one_line(query, 120), "parameters": defaults}
-    return f"{tomli_w.dumps(head)}\n{body}"
+    steps = [one.step(todo, ids) for one, todo in zip(kept, todos, strict=True)]
+    return f"{tomli_w.dumps(head)}\n{tomli_w.dumps({'steps': steps})}"
 
 
-def _kept(todo: SupervisorTodo, ids: Mapping[str, str], hole: Callable[[str], str]) -> dict[str, Any]:
-    """Return what a template keeps of a TODO, with the ids that steps have there; what is as usual is left out."""
-    given = {key: value for key, value in todo.arguments.items() if key not in FOUND}
-    kept = {
-        "id": ids[todo.id],
-        "agent": str(todo.metadata.get("agent", todo.agent_name)),
-        **_mapped({"title": todo.name, "task": todo.description}, hole),
-        "after": [ids[dependency] for dependency in todo.dependencies if dependency in ids],
-        "priority": _PRIORITIES[todo.priority],
-        "optional": todo.optional,
-        "input": _mapped(given, hole),
-    }
-    return {key: value for key, value in kept.items() if value != TemplateStep.model_fields[key].default}
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """What a template keeps of a step's words and input.
+
+    Args:
+        places: the parameters that the input has the value of, each with the types of the values that it is all of.
+    """
+
+    title: str
+    task: str
+    input: dict[str, Json]
+    places: Mapping[str, set[str]]
+
+    @classmethod
+    def of(cls, todo: SupervisorTodo, parameters: Mapping[str, str]) -> _Kept:
+        """Return a step with parameters in the places of their values.
+
+        Its title and task get those alone that its input has the value of: there they say what runs, and not by chance.
+        """
+        given = {key: value for key, value in todo.arguments.items() if key not in FOUND}
+        places: dict[str, set[str]] = {}
+        holed = _with_holes(given or {"": todo.description}, parameters, places)
+        own = {parameter: parameters[parameter] for parameter in places}
+        title, task = (_said_with_holes(text, own) for text in (todo.name, todo.description))
+        return cls(title, task, holed if given else {}, places)
+
+    def step(self, todo: SupervisorTodo, ids: Mapping[str, str]) -> dict[str, Any]:
+        """Return the step as a template has it, with the ids that steps have there; what is as usual is left out."""
+        kept = {
+            "id": ids[todo.id],
+            "agent": str(todo.metadata.get("agent", todo.agent_name)),
+            "title": self.title,
+            "task": self.task,
+            "after": [ids[dependency] for dependency in todo.dependencies if dependency in ids],
+            "priority": _PRIORITIES[todo.priority],
+            "optional": todo.optional,
+            "input": self.input,
+        }
+        return {key: value for key, value in kept.items() if value != TemplateStep.model_fields[key].default}
+
+
+def _with_holes(given: Mapping[str, Any], parameters: Mapping[str, str], places: dict[str, set[str]]) -> dict[str, Any]:
+    """Return arguments with parameters in the places of their values, and note those that were found.
+
+    A number or truth value may be there by chance: where an argument of the parameter's name has it, that one is meant.
+    """
+    named = {name for name, value in parameters.items() if name in given and _is_value(given[name], value)}
+
+    def holed(key: str, value: Json) -> Json:
+        for name, said in parameters.items():
+            if _is_value(value, said) and (isinstance(value, str) or name == key or name not in named):
+                places.setdefault(name, set()).add(_type_of(value))
+                return f"{{{name}}}"
+        if isinstance(value, Mapping):
+            return _with_holes(value, parameters, places)
+        if isinstance(value, list | tuple):
+            return [holed("", part) for part in value if part is not None]
+        if not isinstance(value, str):
+            return value
+        spans = _places_in(value, parameters)
+        for _, _, name in spans:
+            places.setdefault(name, set())
+        return _put(value, spans)
+
+    return {key: holed(key, value) for key, value in given.items() if value is not None}
+
+
+_Place = tuple[int, int, str]
+"""Where a value stands in a text, its start and end, and the parameter that it is of."""
+
+
+def _places_in(text: str, parameters: Mapping[str, str]) -> list[_Place]:
+    """Return where values stand in a text, as words or numbers of their own."""
+    values = sorted((value, name) for name, value in parameters.items() if value)
+    if not values:
+        return []
+    longest = sorted(values, key=lambda pair: -len(pair[0]))
+    parts = "|".join(f"({_alone(value)})" for value, _ in longest)
+    found = re.finditer(parts, text)
+    return [(match.start(), match.end(), longest[(match.lastindex or 1) - 1][1]) for match in found]
+
+
+_LATIN = re.compile(r"[A-Za-z0-9_]")
+
+
+def _alone(value: str) -> str:
+    """Return the pattern of a value that is no part of another word or number; a Korean particle may follow."""
+    before = r"(?<![A-Za-z0-9_])" + (r"(?<![0-9][.,])" if value[0].isdigit() else "")
+    behind = r"(?![A-Za-z0-9_])" + (r"(?![.,][0-9])" if value[-1].isdigit() else "")
+    return f"{before * bool(_LATIN.match(value[0]))}{re.escape(value)}{behind * bool(_LATIN.match(value[-1]))}"
+
+
+def _said_with_holes(text: str, parameters: Mapping[str, str]) -> str:
+    """Return words with parameters in the places of their values, also of those that are written in another way there:
+    a number with commas, a date with the name of its month.
+
+    Where a value is given by name, as in `reserve the hall room=hall`, the same word elsewhere isn't it.
+    """
+    from hitl_tui.planning.rule_planner.values import given_in, overlaps
+
+    spans = _places_in(text, parameters)
+    taken = [(start, end) for start, end, _ in spans]
+    for one in given_in(text) if parameters else ():
+        place = (one.place[0], one.stop or one.place[1])
+        name = next((name for name, value in parameters.items() if _is_value(one.value, value)), "")
+        if name and not overlaps(place, taken):
+            spans.append((*place, name))
+    by_name = {span for span in spans if text[: span[0]].rstrip("\"'").endswith("=")}
+    named = {name for _, _, name in by_name}
+    return _put(text, [span for span in spans if span in by_name or span[2] not in named])
+
+
+def _put(text: str, spans: Sequence[_Place]) -> str:
+    for start, end, name in sorted(spans, reverse=True):
+        text = f"{text[:start]}{{{name}}}{text[end:]}"
+    return text
+
+
+def _is_value(value: Json, text: str) -> bool:
+    """Return whether a text, as a person wrote it, is a value."""
+    if isinstance(value, str):
+        return bool(value) and value == text
+    try:
+        found = typed_value(text)
+    except BadInput:
+        return False
+    if isinstance(value, float) or isinstance(found, float):
+        return type(value) in (int, float) and type(found) in (int, float) and found == value
+    return same(found, value)
+
+
+def _type_of(value: Json) -> str:
+    """Return the name that JSON Schema has for the type of a value that isn't null."""
+    kinds = {bool: "boolean", int: "integer", float: "number", str: "string"}
+    return kinds.get(type(value), "object" if isinstance(value, Mapping) else "array")
 
 
 # Planning --------------------------------------------------------------------------------------------------------

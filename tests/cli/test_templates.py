@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,8 @@ import pytest
 from cli_support import Shell
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.planning.plan_templates import TemplateShelf, read_template
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.plan_templates import PlanTemplate, TemplateShelf, read_template, template_of
 
 QUERY = "What is the deposit cap?"
 
@@ -114,7 +117,7 @@ def test_what_a_template_waits_for_is_its_own(shell: Shell) -> None:
         ("/template run documents colour=red", 'has no parameter "colour"; it has topic.'),
         ("/template run documents topic", "Values are written as name=value"),
         ("/template save ../x", 'A template is named with letters, digits, "-" and "_"'),
-        ('/template save x topic="nowhere to be found"', "stands nowhere in the plan."),
+        ('/template save x topic="nowhere to be found"', "stands in no input of the plan."),
     ],
 )
 def test_what_cannot_be_done_is_one_sentence(shell: Shell, line: str, sentence: str) -> None:
@@ -185,3 +188,95 @@ def test_no_other_template_stands_in_for_one_with_an_error(shell: Shell) -> None
 def test_what_is_no_template_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
         read_template(text, "t")
+
+
+FUNCTIONS = '''
+def vat(amount: int) -> str:
+    """Compute the vat of an amount."""
+    return str(amount // 10)
+
+
+def reserve(room: str, day: str) -> str:
+    """Reserve a room on a day."""
+    return f"{room} {day}"
+'''
+
+
+def test_a_kept_number_runs_as_the_title_says(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.env["HITL_LANG"] = "en"
+    (shell.workspace / "own.py").write_text(FUNCTIONS, encoding="utf-8")
+    own = '[teams.{0}]\nkind = "function"\nfunction = "own.py:{0}"\nrisk = "low"\n'
+    shell.declare(own.format("vat") + own.format("reserve"))
+    planned = shell.run("run", QUERY, "--json")
+    assert planned.code == 3, planned.json
+    for line in ("/todo add vat amount=50000", "/todo add reserve room=hall day=2026-12-05"):
+        assert do(shell, line)["status"] == "added"
+    saved = do(shell, "/template save offsite day=2026-12-05 amount=50000 room=hall")
+    text = Path(saved["file"]).read_text(encoding="utf-8")
+    assert 'type = "integer"' in text and 'amount = "{amount}"' in text
+    ran = shell.run("run", "template:offsite day=2027-01-15 amount=70000 room=small", "--json", "--session", "again")
+    *_, vat, reserve = ran.json["todos"]
+    assert vat["arguments"]["input"] == {"amount": 70000} and "70000" in vat["name"]
+    assert reserve["arguments"]["input"] == {"room": "small", "day": "2027-01-15"}
+    refused = do(shell, "/template run offsite amount=much")["error"]
+    assert refused == '"amount" must be a whole number, but it is the text "much".'
+
+
+def step(title: str, *, task: str = "", **arguments: Any) -> SupervisorTodo:
+    return SupervisorTodo("todo_001", title, task or title, "own_team", arguments=arguments)
+
+
+def kept(*todos: SupervisorTodo, **parameters: str) -> PlanTemplate:
+    steps = [replace(todo, id=f"todo_{number:03}") for number, todo in enumerate(todos, start=1)]
+    return read_template(template_of("kept", "q", steps, parameters), "kept")
+
+
+def test_a_parameter_stands_where_an_input_has_its_value() -> None:
+    template = kept(
+        step("compute the vat of 50,000 won", amount=50000, rounds=5),
+        step("reserve the hall on December 5, 2026", room="hall", day="2026-12-05", note="not hallway, but hall 2"),
+        step("sweep the hall", tool="broom"),
+        step("reserve the hall room='hall'", room="hall"),
+        amount="50000",
+        room="hall",
+        day="2026-12-05",
+    )
+    assert [one.title for one in template.file.steps] == [
+        "compute the vat of {amount} won",
+        "reserve the {room} on {day}",
+        "sweep the hall",
+        "reserve the hall room='{room}'",
+    ]
+    vat, reserve, sweep, _ = template.filled({"amount": "70000", "room": "small"})
+    assert vat.input_mapping == {"amount": 70000, "rounds": 5} and vat.name == "compute the vat of 70000 won"
+    assert reserve.input_mapping == {"room": "small", "day": "2026-12-05", "note": "not hallway, but small 2"}
+    assert sweep.input_mapping == {"tool": "broom"} and sweep.name == "sweep the hall"
+
+
+def test_the_name_says_which_of_two_like_numbers_is_meant() -> None:
+    (one,) = kept(step("x", days=5, limit=5, of={"days": 5, "part": 5}), days="5").filled({"days": "7"})
+    assert one.input_mapping == {"days": 7, "limit": 5, "of": {"days": 7, "part": 5}}
+
+
+@pytest.mark.parametrize(
+    ("value", "given", "then"),
+    [(0.5, "0.5", 0.25), (True, "true", False), (["a", "b"], '["a","b"]', ["c"]), ("5", "5", "7"), (50000, "5e4", 6)],
+)
+def test_a_value_keeps_its_type(value: Any, given: str, then: Any) -> None:
+    said = then if isinstance(then, str) else json.dumps(then)
+    (one,) = kept(step("x", one=value, other="y"), name=given).filled({"name": said})
+    assert one.input_mapping == {"one": then, "other": "y"}
+
+
+def test_values_are_whole_words_and_numbers() -> None:
+    (one,) = kept(
+        step("강남구의 아파트 5", query="강남구의 아파트 5, 15, 5.5 and a5", n="1,5"), area="강남구", n="5"
+    ).filled({"area": "서초구", "n": "7"})
+    assert one.input_mapping == {"query": "서초구의 아파트 7, 15, 5.5 and a5", "n": "1,5"}
+    assert one.name == "서초구의 아파트 7"
+
+
+def test_a_word_of_a_title_alone_is_no_value() -> None:
+    with pytest.raises(BadInput, match='"hall" stands in no input of the plan'):
+        kept(step("sweep the hall", tool="broom"), room="hall")
