@@ -28,7 +28,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan_index import APPROVED, OPEN, RUNNING, PlanFollower, PlanIndex
 from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Judgement, Mode, Policy, Risk, Ruling
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import GAPS, Status, SupervisorTodo
 
 PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "revise", "rejected"
 
@@ -419,7 +419,7 @@ def judge(draft: Draft, todo: SupervisorTodo) -> Judgement:
     control = draft.control
     judged = draft.rules.policy.judge(control.mode, todo.agent_name, todo.risk, todo.command, todo.arguments)
     unseen = control.limited and control.mode is Mode.PLAN and todo.risk is Risk.HIGH
-    unseen = unseen or bool(todo.metadata.get("lacks") or todo.metadata.get("unplaced"))
+    unseen = unseen or bool(GAPS & todo.metadata.keys())
     return replace(judged, ruling=Ruling.ASK) if unseen and judged.ruling is Ruling.ALLOW else judged
 
 

@@ -31,7 +31,7 @@ from hitl_tui.core.plan_review import EndedBy
 from hitl_tui.core.policy import Mode, Risk, Ruling, Terms
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_now, proposal_question, question_of
 from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes, lets_run
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import GAPS, Status, SupervisorTodo
 
 
 def decided(draft: Draft, event: Event) -> None:
@@ -118,7 +118,7 @@ def _let_run(draft: Draft, event: Event, todo: SupervisorTodo) -> None:
 
     What gets all that is completed when its turn comes asks then, where something else still comes before it.
     """
-    judged, gaps = board.judge(draft, todo), todo.metadata.keys() & {"lacks", "unplaced"}
+    judged, gaps = board.judge(draft, todo), GAPS & todo.metadata.keys()
     if todo.risk is not Risk.LOW or judged.ruling is not Ruling.ASK or judged.terms != Terms() or gaps:
         return
     given = board.with_inputs(draft, todo)

@@ -170,6 +170,7 @@ class TodoMetadata(TypedDict, total=False):
         needs_results: there is nothing to do where no step before it found anything.
         lacks: names of arguments that have to be filled in before it can be approved.
         unplaced: amounts that a person named and no argument took; it is asked about with them.
+        conditions: what has to hold for it, as a person said it, and nothing checks; it is asked about with that.
         unread: parts of what a person said of it that nothing was made of.
         event: the event that added it.
         inputs: the TODOs whose results it gets, where it has no dependencies.
@@ -201,6 +202,7 @@ class TodoMetadata(TypedDict, total=False):
     needs_results: bool
     lacks: Sequence[str]
     unplaced: Sequence[str]
+    conditions: Sequence[str]
     unread: Sequence[str]
     event: str
     inputs: Sequence[str]

@@ -94,6 +94,7 @@ class ExecutionStep:
         purpose: why this agent.
         expected_output: what should come out.
         unplaced: amounts that the query names for this step and that none of its parameters takes.
+        conditions: what the query says that has to hold for this step, which nothing checks.
         unread: parts of the query about this step that nothing was made of.
     """
 
@@ -110,6 +111,7 @@ class ExecutionStep:
     purpose: str = ""
     expected_output: str = ""
     unplaced: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
@@ -128,6 +130,7 @@ class ExecutionStep:
             "purpose": self.purpose,
             "expected_output": self.expected_output,
             "unplaced": list(self.unplaced),
+            "conditions": list(self.conditions),
             "unread": list(self.unread),
         }
 
@@ -449,6 +452,8 @@ class ExecutionPlanConverter:
             metadata["needs_results"] = True
         if step.unplaced:
             metadata["unplaced"] = list(step.unplaced)
+        if step.conditions:
+            metadata["conditions"] = list(step.conditions)
         if step.unread:
             metadata["unread"] = list(step.unread)
         own = facts.max_retries if facts.retries_of is None else facts.retries_of(arguments)

@@ -178,7 +178,7 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
         "risk": todo.risk.value,
         "dependencies": [{"id": d, "status": draft.status(d)} for d in todo.dependencies],
         "missing": list(todo.missing),
-        "notes": [*todo.metadata.get("notes", ()), *_unread(todo)],
+        "notes": [*todo.metadata.get("notes", ()), *_conditions(todo), *_unread(todo)],
         "optional": todo.optional,
         "ran_before": _ran_before(todo),
     }
@@ -188,6 +188,12 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
         about["results"] = results
     about["notes"] += _missed(draft, {result["id"] for result in results})
     return about
+
+
+def _conditions(todo: SupervisorTodo) -> list[str]:
+    """Return what has to hold for a step and isn't checked."""
+    conditions = todo.metadata.get("conditions", ())
+    return [Message('Nothing checks "{}"; approve {} only where that holds.', one, todo.name) for one in conditions]
 
 
 def _unread(todo: SupervisorTodo) -> list[str]:

@@ -44,6 +44,8 @@ class Priority(StrEnum):
 
 _WEIGHTS = {Priority.CRITICAL: 0, Priority.HIGH: 1, Priority.MEDIUM: 2, Priority.LOW: 3}
 
+GAPS = frozenset({"lacks", "unplaced", "conditions"})
+"""What metadata says of a TODO that a person has to look at, whatever rules let run."""
 SETTLED = frozenset({Status.COMPLETED, Status.FAILED, Status.SKIPPED})
 MAY_BEGIN = frozenset({Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED, Status.FAILED})
 """What hasn't begun, or may begin again."""

@@ -70,8 +70,8 @@ class TablePlanner(PlannerAround):
                 return replace(proposed, changes=_remarked(further, said[0] if said else ()))
         if refused:
             raise refused
-        if {step.agent for step in steps} > {REPORT} and len(steps) == len(proposed.changes) and not plan.remarks:
-            return await self._reported(proposed, steps, plan)
+        if not asks and not plan.remarks and _usable(plan.agents):
+            return await self._beside(proposed, steps)
         if not asks or plan.remarks:
             return proposed
         tables = {todo.id for todo in plan.todos if _is_of_table(todo)}
@@ -89,16 +89,18 @@ class TablePlanner(PlannerAround):
             return None
         return await self.planner.follow_up(todo, result, plan)
 
-    async def _reported(self, proposed: Proposed, steps: Sequence[ExecutionStep], plan: CurrentPlan) -> Proposed:
-        """Return a question and the report on it with the table that the question is about, if it is."""
+    async def _beside(self, proposed: Proposed, steps: Sequence[ExecutionStep]) -> Proposed:
+        """Return changes, such as questions and the report on them, with the tables that the questions are about."""
         asked = [step for step in steps if step.agent in (SEARCH, ANALYSIS)]
-        if not _usable(plan.agents):
-            return proposed
         whole = await self._with_tables(ExecutionPlan(tuple(steps)), asked)
-        remarks = [
-            text for one in proposed.changes if isinstance(one, AddStep) for text in one.metadata.get("remarks", ())
+        added = {one.step.id: one for one in proposed.changes if isinstance(one, AddStep)}
+        ids = {step.id for step in whole.steps}
+        remarks = [text for key, one in added.items() if key not in ids for text in one.metadata.get("remarks", ())]
+        others = [change for change in proposed.changes if not isinstance(change, AddStep)]
+        made = [
+            replace(added[one.id], step=one) if one.id in added else _remarked([one], remarks)[0] for one in whole.steps
         ]
-        return replace(proposed, changes=_remarked(whole.steps, remarks))
+        return replace(proposed, changes=(*others, *made))
 
     async def _with_tables(
         self, plan: ExecutionPlan, asked: Sequence[ExecutionStep], language: str = "", subject: str = ""

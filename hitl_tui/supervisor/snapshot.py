@@ -20,7 +20,7 @@ from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Request, Verdict, name_of
 from hitl_tui.core.tally import tally
-from hitl_tui.core.todos import Priority, SupervisorTodo, summarise
+from hitl_tui.core.todos import GAPS, Priority, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import Approvers
 
@@ -266,7 +266,7 @@ class Question:
 
 def _is_complete_low_risk(todo: Mapping[str, object]) -> bool:
     metadata = cast("JsonObject", todo.get("metadata") or {})
-    return todo.get("risk", Risk.LOW.value) == Risk.LOW.value and not (metadata.keys() & {"lacks", "unplaced"})
+    return todo.get("risk", Risk.LOW.value) == Risk.LOW.value and not (GAPS & metadata.keys())
 
 
 def as_questions(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -> tuple[Question, ...]:

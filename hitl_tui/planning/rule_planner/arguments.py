@@ -46,6 +46,7 @@ class Call:
         used: the places of the clause that gave them.
         unplaced: amounts that were given and that no parameter takes.
         unread: the parts of the clause that nothing was made of.
+        conditions: what is said to have to hold for it.
     """
 
     facts: CommandFacts
@@ -56,6 +57,7 @@ class Call:
     used: tuple[Span, ...] = ()
     unplaced: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    conditions: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
@@ -281,6 +283,9 @@ class _Filling:
         for slot in self.slots:
             yield from self._roles(slot, given, alone)
             found = slot.choices_in(quoted)
+            if len(found) > 1:  # "mail instead of sms"
+                negated = rules().commands.negated_before
+                found = {one: place for one, place in found.items() if not negated.search(quoted[: place[0]])}
             if len(found) == 1 or (found and slot.many):
                 yield _CERTAIN, tuple(found.values()), slot, [*found]
             if slot.type == "boolean":
@@ -339,14 +344,33 @@ class _Filling:
                 return
 
     def take_words(self) -> None:
-        """Give the only text that is still needed the only words that say nothing else; a name goes before others."""
-        slots = [slot for slot in self.slots if slot.type == "string" and slot.facts.needed and not slot.many]
-        slots = [slot for slot in slots if not any(map(slot.is_a, (*_SPECIAL, "path")))]
-        runs = self._runs()
-        runs = [run for run in runs if self.clause[run[0]].isupper() and self.clause[: run[0]].strip()] or runs
-        said = {self.text[slice(*run)] for run in runs}
+        """Give the only text that is still needed the only words that say nothing else; a name goes before others.
+
+        Of words in a list the only list that is needed takes all, and a text one after the other.
+        """
+        needed = [slot for slot in self.slots if slot.type == "string" and slot.facts.needed]
+        needed = [slot for slot in needed if not any(map(slot.is_a, (*_SPECIAL, "path")))]
+        lists = [slot for slot in needed if slot.many]
+        rows = self._listed(self._runs())
+        if len(lists) == 1 and len(several := [row for row in rows if row[1:]] or rows) == 1:
+            self._take(lists[0], [self.text[slice(*run)] for run in several[0]], several[0])
+            rows = [row for row in rows if row not in several]
+        slots = [slot for slot in needed if not slot.many]
+        said = {tuple(self.text[slice(*run)] for run in row): row for row in rows}
         if len(slots) == 1 and len(said) == 1:
-            self._take(slots[0], [*said], runs)
+            [words] = said
+            self._take(slots[0], [*words], [run for row in rows for run in row])
+
+    def _listed(self, runs: Sequence[Span]) -> list[list[Span]]:
+        """Return words with those that stand in a list with them; names alone, if there are some."""
+        named = [run for run in runs if self.clause[run[0]].isupper() and self.clause[: run[0]].strip()]
+        rows: list[list[Span]] = []
+        for run in named or runs:
+            if rows and listed(self.text[rows[-1][-1][1] : run[0]]):
+                rows[-1].append(run)
+            else:
+                rows.append([run])
+        return rows
 
     def _runs(self) -> list[Span]:
         """Return the words, one beside the other, that say nothing of what is called and that nothing took."""

@@ -24,6 +24,7 @@ _LEADS = " \t,:–-"
 """What stands between a name and what it is told."""
 _KOREAN = re.compile("[가-힣]")
 _HALF = 0.5
+_SENTENCE_END = re.compile(r"[.;!?]+(?=\s|$)|\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +60,28 @@ class _Mention:
 
 
 def asked_in(text: str, known: Mapping[str, CommandFacts], *, trusted: bool = True, revising: bool = False) -> Asked:
-    """Return what a text calls, and what it says besides.
+    """Return what a text calls, with what has to hold for each call, and what it says besides.
 
     Args:
         trusted: what can be called is believed what it says of itself, and need not be named plainly.
         revising: the text changes a plan; where it names a step, a call has to be named, or given all that it needs.
     """
+    conditions = conditions_in(text)
+    asked = _without_conditions(text, conditions, known, trusted, revising)
+    held = [one for one in conditions if any(one.governs(call, asked.calls) for call in asked.calls)]
+    if held != conditions:  # of what is only asked it says what about
+        asked = _without_conditions(text, held, known, trusted, revising)
+    calls = (
+        replace(call, conditions=tuple(one.text for one in held if one.governs(call, asked.calls)))
+        for call in asked.calls
+    )
+    return replace(asked, calls=tuple(calls))
+
+
+def _without_conditions(
+    text: str, conditions: Sequence[Condition], known: Mapping[str, CommandFacts], trusted: bool, revising: bool
+) -> Asked:
+    text = blanked(text, [one.place for one in conditions])
     text = _without_umbrella(_without_numbers(text))
     mentions = _mentions(text, known, trusted)
     calls: list[Call] = []
@@ -149,13 +166,18 @@ def _without_numbers(text: str) -> str:
 
 
 def in_order(text: str) -> str:
-    """Return a text with what is to be done first said first: "before A, B" is B and then A."""
+    """Return a text with what is to be done first said first: "before A, B" and "A, but first B" are B and then A."""
     if korean := rules().commands.before_korean.fullmatch(text):
         return f"{korean['first']}. 그다음 {korean['later']}해줘{korean['end']}"
     before = rules().commands.before.match(text)
     for comma in re.finditer(r",\s+", text) if before else ():
         if requested(first := text[comma.end() :].rstrip(" .")):
             return f"{first}, then {text[before.end() if before else 0 : comma.start()]}"
+    late = rules().commands.but_first.search(text)
+    end = late and rules().commands.condition_ends.search(text, late.end())
+    first = text[late.end() : end.start() if end else len(text)].rstrip(" .") if late else ""
+    if late and requested(text[: late.start()]) and requested(first):
+        return f"{first}, then {text[: late.start()]}{text[end.start() :] if end else ''}"
     return text
 
 
@@ -164,6 +186,61 @@ def _without_umbrella(text: str) -> str:
     head, colon, tail = text.partition(": ")
     asking = [requested(part.text) for part in split(tail, ())] if requested(head) else []
     return " " * len(head + colon) + tail if sum(map(bool, asking)) > 1 else text
+
+
+# On a condition ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a text says that has to hold for what it asks.
+
+    Args:
+        text: as it is said.
+        place: where, with its sentence.
+        ahead: it stands before what it is said of.
+    """
+
+    text: str
+    place: Span
+    sentence: Span
+    ahead: bool
+
+    def governs(self, call: Call, calls: Sequence[Call]) -> bool:
+        """Whether it is said of a call: one that comes after it in its sentence, or the one right before it."""
+        start, end = self.sentence
+        if self.ahead:
+            return start <= call.start < end and self.place[1] < call.end
+        before = [one for one in calls if start <= one.start < self.place[0]]
+        return bool(before) and before[-1] is call
+
+
+def conditions_in(text: str) -> list[Condition]:
+    """Return what has to hold for what a text asks, in order."""
+    words, found = rules().commands, list[Condition]()
+    for match in words.condition.finditer(text):
+        sentence = start, end = _sentence_of(text, match.start())
+        before, until = text[start : match.start()], words.condition_ends.search(text, match.end(), end)
+        led = before.rpartition(", ")[2].strip(_SIGNS)
+        ahead = before.endswith("but ") or not words.lead.sub("", f"{led} ").strip()
+        if until or not ahead:
+            place = match.start(), until.start() if until else end
+            found.append(Condition(text[slice(*place)].strip(), place, sentence, ahead))
+    for match in words.condition_korean.finditer(text):
+        start, end = _sentence_of(text, match.start())
+        begins = [one.end() for one in words.condition_begins.finditer(text, start, match.start())]
+        at = begins[-1] if begins else start
+        if topic := words.condition_topic.match(text, at, match.end()):
+            at = topic.end()
+        found.append(Condition(text[at : match.end()].strip(), (at, match.end()), (start, end), ahead=True))
+    return sorted((one for one in found if one.text), key=lambda one: one.place)
+
+
+def _sentence_of(text: str, at: int) -> Span:
+    """Return the sentence that a place of a text is in."""
+    ends = list(_SENTENCE_END.finditer(text))
+    start = max((match.end() for match in ends if match.end() <= at), default=0)
+    return start, next((match.start() for match in ends if match.start() >= at), len(text))
 
 
 # By name -------------------------------------------------------------------------------------------------------------

@@ -292,6 +292,23 @@ class Draft:
         """Let steps that only wait for others wait for none."""
         self.after |= {k: () for k in self.after if k not in self._readers and not self.todos[k].why_fixed}
 
+    def together(self, ids: Sequence[str]) -> None:
+        """Let steps wait for what the first of them waits for, and what waits for one of them for what that did, too.
+
+        Refused where one of them works from what another one finds.
+        """
+        first, *others = sorted((key for key in ids if key in self.after), key=lambda key: len(self._before(key)))
+        for moved in others:
+            if moved in self._readers and first in self._before(moved):
+                told = Message(
+                    "{} works from what {} finds, so it can't run at the same time.", *map(step_name, (moved, first))
+                )
+                raise BadInput(told)
+            for key, after in self.after.items():
+                if moved in after:
+                    self._wait(key, (*after, *self.after[moved]))
+            self._wait(moved, self.after[first])
+
     def _before(self, key: str) -> set[str]:
         return ancestors(self.after.get(key, ()), self.after)
 

@@ -202,7 +202,8 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping
     kinds = [_Mark(m.span(), Named(need)) for need, e in rules().targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
-    there = there or any(one.search(sentence) for one in (revise.sequence, revise.reverse))
+    orders = (revise.sequence, revise.reverse, *rules().strategy.values())
+    there = there or any(one.search(sentence) for one in orders)
     subject = report_subject(sentence)  # what is said there is what a report is on
     said = sentence.replace(subject, " " * len(subject), 1)
     for match in WHOLE_WORD.finditer(said) if there else ():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -13,8 +14,8 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy
 from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed, UnknownTask
-from hitl_tui.planning.rule_planner.arguments import Call
-from hitl_tui.planning.rule_planner.calls import Asked, acts, asked_in, carries_out
+from hitl_tui.planning.rule_planner.arguments import Call, fill
+from hitl_tui.planning.rule_planner.calls import Asked, acts, asked_in, by_deed, carries_out, conditions_in
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
 from hitl_tui.planning.rule_planner.draft import IDLE, USERS, Draft, Scene, ancestors
@@ -25,6 +26,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     look_step,
     of_commands,
     run_step,
+    said_beside,
     title_of,
     write_step,
 )
@@ -73,16 +75,33 @@ def changed(scene: Scene) -> Proposed:
     deeds = {name: lexicon().vocabulary(scene.commands[name]) for name in planned}
     revision, at = _Revision(replace(scene, text=text), file), 0
     said = (one for one in rules().revise.sentence.split(text) if one.strip())
-    sentences = [_Sentence(one, edits_in(one, words, deeds), scene) for one in said]
+    sentences = [_Sentence(one, _edits(one, words, deeds, scene), scene) for one in said]
     for one in sentences:
         revision.give_inputs(one)
     rest = "\n".join(one.rest for one in sentences)
     asked = asked_in(rest, scene.commands, trusted=scene.trusted, revising=True)
+    questions = [] if scene.reviewed or not asked.calls else said_beside(rest, asked)
     for one in sentences:
         one.take_calls(asked.calls, at)
+        one.questions = [part.text for part in questions if at <= part.start < at + len(one.rest)]
         at += len(one.rest) + 1
     revision.carry_out(sentences)
     return revision.proposed(sentences, asked)
+
+
+def _edits(
+    sentence: str, words: Mapping[str, frozenset[str]], deeds: Mapping[str, frozenset[str]], scene: Scene
+) -> list[Edit]:
+    """Return what a sentence wants of the steps of the plan that it names: nothing of it on a condition.
+
+    A verb names no step where what is to be done is what something does that the plan doesn't have.
+    """
+    if conditions_in(sentence):
+        return []
+    with suppress(BadInput):
+        if (deed := by_deed(sentence, scene.commands)) and deed not in deeds:
+            words = {name: said - lexicon().verbs for name, said in words.items()}
+    return edits_in(sentence, words, deeds)
 
 
 class _Sentence:
@@ -99,6 +118,8 @@ class _Sentence:
         rest: the sentence with blanks for what it says of places.
         left: the edits that say no place and give no call its input; see `take_calls`.
         calls: the calls that begin in it; see `take_calls`.
+        questions: what it asks beside them.
+        answers: new steps that answer these.
         there, added: steps of the plan, and new ones, that its calls and additions came to.
         heeded: something came of it.
     """
@@ -122,6 +143,7 @@ class _Sentence:
         self._placed = bool(related or self.level)
         self.rest = self._rest()
         self.left, self.calls, self.there, self.added = list[Edit](), list[Call](), list[str](), list[str]()
+        self.questions, self.answers = list[str](), list[str]()
         self.heeded = False
 
     def _rest(self) -> str:
@@ -201,6 +223,11 @@ class _Sentence:
         return [todo.id for todo in named if todo.status is not Status.SKIPPED]
 
     @property
+    def named(self) -> list[str]:
+        """The steps of the plan that it names."""
+        return list(dict.fromkeys(one for edit in self.edits for one in self.anchors(edit)))
+
+    @property
     def relations(self) -> Iterator[tuple[Edit, list[str]]]:
         """Yield the edits that name what something goes beside, each with the steps that are named next to it."""
         for index, edit in enumerate(self.edits):
@@ -243,14 +270,22 @@ class _Revision:
         self.given: set[str] = set()
 
     def give_inputs(self, said: _Sentence) -> None:
-        """Give the only step that is named and not begun the input that is said now."""
+        """Give the only step that is named and not begun the input that is said now, or the only one that takes it."""
         spans = [place for place, _ in rules().actions[Operation.CHANGE].found_in(said.text)]
         wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
-        if spans and not said.edits and len(self.scene.todos) == 1:
-            wanted = [((EVERYTHING,), blanked(said.text, spans).strip())]
-        for steps, subject in wanted:
-            if self._give(subject, [t for t in self.scene.named(steps) if t.status in IDLE]):
+        given = [(subject, self.scene.named(steps)) for steps, subject in wanted]
+        if spans and not said.edits:
+            subject, todos = blanked(said.text, spans).strip(), self.scene.todos
+            given = [(subject, [t for t in todos if not todos[1:] or self._takes(subject, t)])]
+        for subject, todos in given:
+            if self._give(subject, [t for t in todos if t.status in IDLE]):
                 said.rest, said.heeded = " " * len(said.text), True
+
+    def _takes(self, words: str, todo: SupervisorTodo) -> bool:
+        """Return whether words say nothing but what a step may be called with."""
+        facts = self.scene.facts_of(todo)
+        call = fill(words, facts)[0] if facts else None
+        return call is not None and bool(call.parameters) and not (call.unread or call.unplaced)
 
     def _give(self, words: str, idle: Sequence[SupervisorTodo]) -> bool:
         """Give the only one of some steps the input that words say now; return whether it takes any of it."""
@@ -279,6 +314,8 @@ class _Revision:
         for said, edit in wishes:
             yield said, partial(self._leave, edit, said)
         for said in sentences:
+            for question in said.questions:
+                yield said, partial(self._answer, question, said)
             for call in said.calls:
                 yield said, partial(self._call, call, said)
         for said in sentences if not self.scene.reviewed and any(need is Need.WRITE for *_, need in adds) else ():
@@ -335,10 +372,18 @@ class _Revision:
 
     # What is new ------------------------------------------------------------------------------------------------------
 
+    def _answer(self, question: str, said: _Sentence) -> None:
+        """Add what answers a question that is asked beside calls."""
+        there = len(self.draft.new)
+        if continued(self.draft, question, alone=True):
+            said.answers += [*self.draft.new][there:]
+
     def _call(self, call: Call, said: _Sentence) -> None:
         if not call.facts.own:
             self._check_agent(Need.RUN)
         waiting = said.waiting(call.command)
+        if waiting and call.conditions:
+            raise _unchecked(call.conditions[0], waiting[0])
         if waiting and not (call.parameters and all(t.id in self.given for t in waiting)):
             # What waits in the plan already is meant, with what is said of its input.
             said.there = [t.id for t in waiting if t.id not in self.draft.gone]
@@ -351,7 +396,8 @@ class _Revision:
         last = [t.id for t in self.draft.staying if t.id not in self.draft.new][-1:] if drawn else []
         ran = [key for key, new in self.draft.new.items() if new.step.agent == COMMANDS and not call.facts.own]
         ahead = [] if said.strategy is Strategy.PARALLEL else ran[-1:]
-        self._append(run_step(call, self.scene.language), said, said.after or last or ahead)
+        answers = said.answers if rules().says.order_cue.search(said.text) else []
+        self._append(run_step(call, self.scene.language), said, [*answers, *(said.after or last or ahead)])
 
     def _add(self, edit: Edit, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is."""
@@ -467,10 +513,14 @@ class _Revision:
                 for todo_id in reversed(placed) if said.level == "first" else placed:
                     (self.draft.first if said.level == "first" else self.draft.last)(todo_id)
             if said.strategy is Strategy.PARALLEL:
-                self.draft.apart()
+                self.draft.together(named) if len(named := said.named) > 1 else self.draft.apart()
             if placed and not said.heeded and self.draft.after == before:
                 there = ", ".join(map(step_name, placed))
-                raise BadInput(Message("The plan has {} there already.", there), help=HELP)
+                if said.row or said.level or said.strategy or any(said.relations):
+                    raise BadInput(Message("The plan has {} there already.", there), help=HELP)
+                raise BadInput(
+                    Message('{} stays as it is: "{}" says nothing new for it.', there, cut(said.text, 60)), help=HELP
+                )
 
     def _relate(self, edit: Edit, moved: Sequence[str], said: _Sentence) -> bool:
         """Put steps before, after or in the place of those that an edit names; return whether that is their place."""
@@ -538,6 +588,13 @@ class _Revision:
                 kept = change["kind"] == Change.SKIP and self.draft.gone[change["todo_id"]] is Change.REMOVE
                 told.setdefault(_KEPT if kept else _TOLD[change["kind"]], []).append(step_name(change["todo_id"]))
         return [sentence.filled(names) for sentence, names in told.items()]
+
+
+def _unchecked(condition: str, todo: SupervisorTodo) -> BadInput:
+    return BadInput(
+        Message('Nothing checks "{}"; {} stays as it is.', condition, step_name(todo.id)),
+        help=Message("Where a step asks, look whether that holds, and approve, skip or reject it."),
+    )
 
 
 def _question(todo: SupervisorTodo) -> str:

@@ -101,7 +101,7 @@ class Wanted:
         self.query, self.reading, self.asked, self.file = query, reading, asked, file
         self.parts, needs = list[Call | Part](), set[Need]()
         if asked.calls:
-            self.parts = sorted([*asked.calls, *_beside(reading.text, asked)], key=lambda part: part.start)
+            self.parts = sorted([*asked.calls, *said_beside(reading.text, asked)], key=lambda part: part.start)
             needs = {Need.RUN, *(reading.needs & {Need.WRITE})}
         else:
             said, needs = _questions(reading.text), reading.needs & {Need.WRITE}
@@ -228,16 +228,19 @@ def _needs(text: str, agents: Mapping[str, AgentFacts]) -> frozenset[Need]:
     return frozenset(needs if concern is Concern.ALONE else {*needs, Need.FIND})
 
 
-def _beside(text: str, asked: Asked) -> list[Call | Part]:
+def said_beside(text: str, asked: Asked) -> list[Part]:
     """Return what is said between the calls that needs a search or an analysis, in order."""
-    found: list[Call | Part] = []
+    found: list[Part] = []
     borders = [0, *(call.start for call in asked.calls), len(text) + 1]
-    for start, end in pairwise(borders):
+    for number, (start, end) in enumerate(pairwise(borders)):
         beside = [c for c in asked.beside if start <= c.start < end]
-        said = text[beside[0].start : beside[-1].end + 1].strip(" \n,;") if beside else ""
+        last = beside[-1].end if beside else 0
+        mark = text[last : last + 1] if beside else ""
+        said = text[beside[0].start : last + (mark in (*".?!？",))].strip(" \n,;") if beside else ""
         needs = {Need.COMPUTE} if wants(said, Need.COMPUTE) else set[Need]()
-        # Words that merely ask are about the calls themselves.
-        looks = score_of(said, Need.FIND) > rules().threshold[Need.FIND]
+        # Words that merely ask are about the calls themselves, but those ahead of all.
+        score, least = score_of(said, Need.FIND), rules().threshold[Need.FIND]
+        looks = score > least or (not number and score == least)
         if looks or (needs and not of_commands(said)):
             needs.add(Need.FIND)
         if needs:
@@ -300,14 +303,17 @@ def write_step(query: str, language: str, file: str = "") -> ExecutionStep:
 
 def run_step(call: Call, language: str) -> ExecutionStep:
     """Return the step that calls a command or a team with exactly these arguments."""
-    facts, left = call.facts, tuple(cut(part, _LONGEST) for part in call.unread)
+    facts = call.facts
     if facts.own:
         titled = facts.titles.get(language) or title_of(call.words or facts.name)
         inputs, words = facts.inputs(call.parameters), call.words or facts.name
-        return ExecutionStep(facts.name, words, titled, input_mapping=inputs, unplaced=call.unplaced, unread=left)
-    said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
-    step = _step(Need.RUN, said, language, "", facts.inputs(call.parameters))
-    return replace(step, name=facts.titles.get(language, call.command), unplaced=call.unplaced, unread=left)
+        step = ExecutionStep(facts.name, words, titled, input_mapping=inputs)
+    else:
+        said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
+        step = _step(Need.RUN, said, language, "", facts.inputs(call.parameters))
+        step = replace(step, name=facts.titles.get(language, call.command))
+    left = tuple(cut(part, _LONGEST) for part in call.unread)
+    return replace(step, unplaced=call.unplaced, unread=left, conditions=call.conditions)
 
 
 def left_out(asked: Asked, language: str) -> list[str]:
