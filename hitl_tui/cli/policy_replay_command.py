@@ -156,11 +156,14 @@ async def _of_session(registry: SessionRegistry, session: str) -> list[Recorded]
     async with SessionFollower.open(await registry.setup(session, teams=False)) as follower:
         todos = follower.snapshot.todos
     for todo in todos:
-        if todo.approval is None or todo.approval.get("channel") != "policy":
+        if denied := todo.metadata.get("denied"):
+            at, before = todo.completed_at, Judgement(Ruling.DENY, Terms(), denied["rule"], denied["name"])
+        elif todo.approval is not None and todo.approval.get("channel") == "policy":
+            at, before = str(todo.approval["at"]), Judgement(Ruling.ALLOW, Terms(), 0)
+        else:
             continue
         facts = Facts.of_todo(todo.agent_name, todo.risk, todo.command, todo.arguments)
-        at, allowed = str(todo.approval["at"]), Judgement(Ruling.ALLOW, Terms(), 0)
-        found.append(Recorded("session", session, todo.id, todo.name, at, facts, modes.at(at), allowed))
+        found.append(Recorded("session", session, todo.id, todo.name, at, facts, modes.at(at), before))
     return found
 
 

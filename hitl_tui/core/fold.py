@@ -338,11 +338,18 @@ class Folded:
     refused: tuple[Refusal, ...]
 
 
-def fold(board: Board, events: Sequence[Event], rules: Rules) -> Folded:
-    """Apply events in order, then let the plan follow (who is blocked, who asks, who may run)."""
+def fold(board: Board, events: Sequence[Event], rules: Rules, at: str = "") -> Folded:
+    """Apply events in order, then let the plan follow (who is blocked, who asks, who may run).
+
+    Args:
+        board: before.
+        events: in order.
+        rules: what holds from outside.
+        at: when it is, ISO 8601, UTC, where no event says so.
+    """
     draft = Draft(board, rules)
     refused: list[Refusal] = []
-    last = ""
+    last = at
     for event in events:
         if event.seq and event.seq <= draft.control.cursor:
             continue

@@ -271,15 +271,14 @@ def _all_users(draft: Draft, todo_id: str) -> set[str]:
 def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
     judgement = judge(draft, todo)
     if judgement.ruling is Ruling.DENY:
-        error = Message("denied by policy rule {}", judgement.rule)
-        draft.put(
-            todo.with_status(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, "rejected": True})
-        )
+        error = Message("denied by policy rule {}", judgement.label)
+        denied: TodoMetadata = {"rejected": True, "denied": {"rule": judgement.rule, "name": judgement.name}}
+        draft.put(todo.with_status(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, **denied}))
         reached = {todo.id}
         while reached := _follow_dependencies(draft, users_of(draft, reached)):
             pass
     elif judgement.ruling is Ruling.ALLOW and not todo.missing:
-        who = Message("policy rule {}", judgement.rule) if judgement.rule else Message("mode {}", draft.control.mode)
+        who = Message("policy rule {}", judgement.label) if judgement.rule else Message("mode {}", draft.control.mode)
         before = draft.board.todos.get(todo.id)
         if before is not None and before["status"] == "waiting_approval":
             todo = replace(todo, asked=todo.asked + 1)

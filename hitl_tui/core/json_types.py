@@ -158,6 +158,13 @@ class RunBefore(TypedDict, total=False):
     subjects: Mapping[str, str]
 
 
+class RuleNamed(TypedDict):
+    """A rule of the policy: its number from 1, and what people call it; empty for nothing."""
+
+    rule: int
+    name: str
+
+
 class TodoMetadata(TypedDict, total=False):
     """What is known of a TODO besides its fields.
 
@@ -176,6 +183,7 @@ class TodoMetadata(TypedDict, total=False):
         inputs: the TODOs whose results it gets, where it has no dependencies.
         held: an operator blocked it.
         skip_reason, skipped_by, rejected: how it ended without running.
+        denied: the rule that refused it, by its number and name.
         declined: it ran to its end after a person rejected what it asked last.
         resolutions: what was decided about its effects in doubt, by their keys.
         rewind, stopped_on: where it goes on.
@@ -210,6 +218,7 @@ class TodoMetadata(TypedDict, total=False):
     skip_reason: str
     skipped_by: str
     rejected: bool
+    denied: RuleNamed
     declined: bool
     resolutions: Mapping[str, EffectResolution]
     rewind: EarlierStep

@@ -11,6 +11,7 @@ from hitl_tui.core.given_values import given_values, is_held
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
 
 
 class Risk(StrEnum):
@@ -300,6 +301,16 @@ class Judgement:
     terms: Terms
     rule: int
     name: str = ""
+
+    @property
+    def label(self) -> str:
+        """The rule as people know it: `2 "no payments to Mallory"`."""
+        return rule_label(self.rule, self.name)
+
+
+def rule_label(rule: int, name: str) -> str:
+    """Return a rule's number, with its name where it has one."""
+    return f'{rule} "{one_line(name, 80)}"' if name else str(rule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,11 @@ from typing import Any
 from hitl_tui.core.board import Board, Draft, Rules, subject_of
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.interrupts.recognition import title_of
-from hitl_tui.core.json_text import canonical
-from hitl_tui.core.json_types import Json
+from hitl_tui.core.json_text import canonical, digest
+from hitl_tui.core.json_types import Json, TodoState
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan_review import EndedBy
+from hitl_tui.core.policy import Ruling, rule_label
 from hitl_tui.core.requests import Decision, Kind, Request, Verdict, lets_run
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.entry_filter import EntryFilter
@@ -24,25 +25,37 @@ from hitl_tui.ledger.records import Entry
 ALLOWED = "allowed"
 """Kind of the entry that stands for a decision where the mode or a rule of hitl.toml asked nobody."""
 
+DENIED = "denied"
+"""Kind of the entry that stands for a decision where a rule of hitl.toml refused a step, whoever had been asked."""
+
+TASK_STEP = "task_step"
+"""Kind of the entry that records a step of a task outside of sessions; with `ruled` a rule decided it."""
+
 ACCEPTED = "plan_accepted"
 """Kind of the entry that says that the limit of revisions, or a rule, accepted a plan, and no person."""
 
 
-class AllowedRuns:
-    """Writes an entry for each run that nobody was asked about, once, also when a process died in between.
+class UnaskedRulings:
+    """Writes an entry for each run that nobody was asked about, and for each step that a rule refused.
+
+    Each is written once, also when a process died in between.
 
     Args:
         ledger: the record.
         session: session id.
+        began: when it began, or was copied: what was refused before is on another record.
         now: the clock.
     """
 
-    def __init__(self, ledger: Streams, session: str, now: Callable[[], str]) -> None:
+    def __init__(self, ledger: Streams, session: str, began: str, now: Callable[[], str]) -> None:
         self._ledger = ledger
         self._session = session
         self._now = now
         self._written: set[str] | None = None
+        self._refused: set[tuple[str, int, str]] = set()
         self._plans: set[int] = set()
+        self._began = began
+        self._seen: Mapping[str, TodoState] | None = None
 
     async def write(self, board: Board, rules: Rules, todo: SupervisorTodo) -> None:
         """Put on record what lets a TODO's run begin; nothing where a person or a standing rule decided.
@@ -67,10 +80,46 @@ class AllowedRuns:
             "channel": "mode" if by.startswith("mode ") else "policy",
             "policy": rules.policy.version,
             "digest": approval.get("digest", ""),
+            "title": todo.name,
             "subject": subject_of(Draft(board, rules), todo),
         }
         await self._ledger.record(self._session, ALLOWED, data, self._now())
         self._written.add(todo.run_id)
+
+    async def write_refused(self, board: Board, rules: Rules) -> None:
+        """Put on record which steps a rule refused, and with what.
+
+        Raises:
+            StorageError: it can't be written.
+        """
+        if board.todos is self._seen:
+            return
+        raw = [t for t in board.todos.values() if t["status"] == Status.FAILED and t.get("metadata", {}).get("denied")]
+        if raw and self._written is None:
+            self._written = await self._earlier()
+        for todo in map(SupervisorTodo.from_state, raw):
+            key = (todo.id, todo.asked, todo.completed_at)
+            if key in self._refused or todo.completed_at < self._began:
+                continue
+            named = todo.metadata["denied"]
+            subject = subject_of(Draft(board, rules), todo)
+            data = {
+                "todo_id": todo.id,
+                "branch": board.control.branch,
+                "asked": todo.asked,
+                "denied_at": todo.completed_at,
+                "verdict": Verdict.REJECT.value,
+                "by": f"policy rule {rule_label(named['rule'], named['name'])}",
+                "channel": "policy",
+                **named,
+                "policy": rules.policy.version,
+                "digest": digest(subject),
+                "title": todo.name,
+                "subject": subject,
+            }
+            await self._ledger.record(self._session, DENIED, data, self._now())
+            self._refused.add(key)
+        self._seen = board.todos
 
     async def write_plan(self, board: Board) -> None:
         """Put on record what accepted the plan where nobody was asked: the limit of revisions, or a rule.
@@ -93,6 +142,8 @@ class AllowedRuns:
         async for entry in read_stream(self._ledger, self._session):
             if entry.kind == ALLOWED:
                 found.add(str(entry.data["run_id"]))
+            elif entry.kind == DENIED:
+                self._refused.add((entry.data["todo_id"], entry.data["asked"], entry.data["denied_at"]))
             elif entry.kind == ACCEPTED:
                 self._plans.add(int(entry.data["branch"]))
         return found
@@ -120,10 +171,11 @@ class LoggedDecision:
     """One decision, as the record has it.
 
     Args:
-        asked: what it was about: a `core.requests.Kind`; `allowed` where nobody was asked; `restored` for going back.
+        asked: what it was about: a `core.requests.Kind`; `allowed` where nobody was asked, `denied` where a rule
+            refused; `restored` for going back.
         todo_id: the TODO, or the step of a task; empty for the plan, a proposal and going back.
         verdict: a verdict in a word (`approve`, `edit`, `retry`, …), `restored`, `reopened` or `edited`.
-        by: who; `mode risk`, `policy rule 2` or `deadline` where nobody said it.
+        by: who; `mode risk`, `policy rule 2 "no payments"` or `deadline` where nobody said it.
         channel: `console`, `repl`, `cli`, `rule`, `mode`, `policy`, `deadline`; empty where it isn't recorded.
         at: ISO 8601, UTC.
         reason: their words; of an edit what the input became.
@@ -260,9 +312,29 @@ def _about(request: Request) -> str:
     """Return what a request is about: what a proposal would change, a title with its command line; empty for a plan."""
     if request.kind is Kind.PROPOSAL:
         return request.about.get("reason") or request.about.get("text") or ""
-    argv = (request.subject.get("arguments") or {}).get("argv")
-    line = shlex.join(map(str, argv)) if request.kind is Kind.TODO and isinstance(argv, list) else ""
-    return "" if request.kind is Kind.PLAN else ": ".join(filter(None, (title_of(request), line)))
+    if request.kind is Kind.PLAN:
+        return ""
+    return _step(title_of(request), request.subject) if request.kind is Kind.TODO else title_of(request)
+
+
+def _step(title: str, subject: Mapping[str, Any]) -> str:
+    """Return which step it is in a line: its title with its command line, or with what it is called with."""
+    arguments = subject.get("arguments") or {}
+    argv = arguments.get("argv")
+    line = shlex.join(map(str, argv)) if isinstance(argv, list) else ""
+    return ": ".join(filter(None, (title, line)))
+
+
+def _ruled(entry: Entry) -> LoggedDecision:
+    """Return what a rule decided about a step of a task."""
+    data, ruled = entry.data, entry.data["ruled"]
+    denied = ruled["ruling"] == Ruling.DENY
+    kind, verdict = (DENIED, Verdict.REJECT) if denied else (ALLOWED, Verdict.APPROVE)
+    call = data.get("call")
+    given = canonical(call["arguments"]).decode() if call else str(data.get("message", ""))
+    about = clip(f"{data['action']}: {given}" if given else str(data["action"]), _LONGEST)
+    by = f"policy rule {rule_label(int(ruled['rule']), str(ruled['name']))}"
+    return LoggedDecision(kind, str(data["step"]), verdict.value, by, "policy", entry.at, about=about)
 
 
 def _said(entry: Entry, asked: Mapping[str, Request]) -> LoggedDecision | None:
@@ -278,9 +350,15 @@ def _said(entry: Entry, asked: Mapping[str, Request]) -> LoggedDecision | None:
         answer = _answer(decision.value, request.subject.get("value")) if kind == Kind.INTERRUPT and request else ""
         runs = kind == Kind.PROPOSAL and lets_run(decision.value)
         return LoggedDecision(kind, todo_id, said, by, channel, decision.at, why, about, answer=answer, runs=runs)
-    if entry.kind == ALLOWED:
+    if entry.kind in (ALLOWED, DENIED):
         by, channel = str(data["by"]), str(data["channel"])
-        return LoggedDecision(ALLOWED, str(data["todo_id"]), str(data["verdict"]), by, channel, entry.at)
+        subject = data["subject"]
+        about = _step(str(data.get("title") or subject["task"]), subject)
+        return LoggedDecision(
+            entry.kind, str(data["todo_id"]), str(data["verdict"]), by, channel, entry.at, about=about
+        )
+    if entry.kind == TASK_STEP and data.get("ruled"):
+        return _ruled(entry)
     if entry.kind == ACCEPTED:
         by, channel = str(data["by"]), str(data.get("channel", data["by"]))
         return LoggedDecision(Kind.PLAN.value, "", Verdict.APPROVE.value, by, channel, entry.at)

@@ -300,7 +300,8 @@ class TeamSupervisor:
                 )
             accepted = replace(board, control=control)
             return Command(
-                goto="approval", update=self._update(state, s.PLAN_REVIEW, fold(accepted, (), self._rules()))
+                goto="approval",
+                update=self._update(state, s.PLAN_REVIEW, fold(accepted, (), self._rules(), self._now())),
             )
         folded = self._gate(board, s.PLAN_REVIEW)
         update = self._update(state, s.PLAN_REVIEW, folded)
@@ -324,7 +325,7 @@ class TeamSupervisor:
         ruled = plan_ruling(Draft(board, self._rules()))
         if ruled.ruling is not Ruling.ALLOW:
             return None
-        by = ruled.name or f"policy rule {ruled.rule}"
+        by = f"policy rule {ruled.label}"
         return {**found, "ended_by": EndedBy.RULE.value, "by": by, "channel": "policy"}
 
     async def _approval(self, state: MainSupervisorState) -> Command[Literal["approval", "execute_teams", "aggregate"]]:

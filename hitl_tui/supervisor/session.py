@@ -27,7 +27,7 @@ from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask_json
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.ledger.approval_log import AllowedRuns
+from hitl_tui.ledger.approval_log import UnaskedRulings
 from hitl_tui.ledger.records import Branch, Posted
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
@@ -106,7 +106,7 @@ class Session(SessionView):
         self._risks_checked_on = -1
         """The branch whose TODOs are of the risk that they are declared to be of."""
         self._settings_seen = setup.policy.obeyed_config
-        self._allowances = AllowedRuns(setup.ledger, setup.info.id, setup.now)
+        self._rulings = UnaskedRulings(setup.ledger, setup.info.id, setup.info.created, setup.now)
         self._questions = OpenQuestions(setup, self.activity, self._publish_evidence, self._post_own)
         self._response: tuple[str, ResponseData] | None = None
         self._watched = SnapshotBroadcast()
@@ -229,7 +229,8 @@ class Session(SessionView):
         asked = False
         control = self._board().control
         if control.branch == branch.number and control.cursor >= self._seq_at_opening:
-            await self._allowances.write_plan(self._board())
+            await self._rulings.write_plan(self._board())
+            await self._rulings.write_refused(self._board(), self.rules)
             # First what may run: it doesn't wait until the next questions stand in the ledger.
             await self._keep_running()
             async with self._publishing:  # a preview that ends meanwhile would show what was asked by half
@@ -308,7 +309,7 @@ class Session(SessionView):
             if not await self._dispatcher.stop(run_id):
                 self.activity.write(run_id.split("/")[1], "note", Message("{} can't be stopped and still runs", run_id))
         for todo in wanted.values():
-            await self._allowances.write(board, self.rules, todo)
+            await self._rulings.write(board, self.rules, todo)
             self._dispatcher.ensure(self._spec(todo))
 
     def _spec(self, todo: SupervisorTodo) -> RunSpec:

@@ -22,6 +22,7 @@ from hitl_tui.core.written_language import language_of
 from hitl_tui.extraction.blocks import EXPORTED
 from hitl_tui.ledger.approval_log import (
     ALLOWED,
+    DENIED,
     EDITED,
     REOPENED,
     RESTORED,
@@ -56,6 +57,7 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "plan-limit": "begun by the limit of revisions (no person approved it)",
             "plan-policy": "begun by a rule of hitl.toml (nobody was asked): {name}",
             "policy": "let run by policy rule {name} of hitl.toml (nobody was asked)",
+            "denied-policy": "denied by policy rule {name} of hitl.toml",
             BY_RULE: "let run by standing {name} (nobody was asked)",
             "at": " at {at}",
             "skipped": "skipped: {why}",
@@ -95,6 +97,7 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "plan-limit": "수정 횟수 한도에 이르러 시작함(승인한 사람 없음)",
             "plan-policy": "묻지 않고 hitl.toml 규칙에 따라 시작함: {name}",
             "policy": "묻지 않고 hitl.toml 정책 규칙 {name}에 따라 실행함",
+            "denied-policy": "hitl.toml 정책 규칙 {name}에 따라 금지됨",
             BY_RULE: "묻지 않고 항상 허용 규칙에 따라 실행함({name})",
             "at": ", {at}",
             "skipped": "건너뜀: {why}",
@@ -174,8 +177,10 @@ def _decision_line(said: LoggedDecision, language: str) -> str:
 def _what(said: LoggedDecision, words: Mapping[str, str]) -> str:
     if said.asked == ALLOWED:
         mode = said.by.startswith("mode ")
-        name = said.by.rpartition(" ")[2]
+        name = said.by.removeprefix("mode ").removeprefix("policy rule ")
         return words["mode"].format(name=words.get(f"mode-{name}", name)) if mode else words["policy"].format(name=name)
+    if said.asked == DENIED:
+        return words["denied-policy"].format(name=said.by.removeprefix("policy rule "))
     if said.channel == BY_RULE:
         return words[BY_RULE].format(name=said.by)
     if said.asked == Kind.PLAN and said.channel in ("limit", "policy"):

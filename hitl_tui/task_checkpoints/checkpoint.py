@@ -10,12 +10,13 @@ from hitl_tui.core.json_text import digest, short_id
 from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
-from hitl_tui.core.policy import Ruling
+from hitl_tui.core.policy import Ruling, rule_label
 from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause, Supersession
+from hitl_tui.ledger.approval_log import TASK_STEP
 from hitl_tui.ledger.records import Entry, RequestView
 
-STEP = "task_step"
+STEP = TASK_STEP
 """Kind of the entry that records a step. One that asks carries its request, so that no crash keeps it from asking."""
 EDITED = "task_step_edited"
 """Kind of the entry that gives a call other arguments; it carries the request that is asked instead."""
@@ -133,7 +134,7 @@ class Checkpoint:
     def ended_by(self) -> str:
         """Who refused it, as the record says it."""
         if self.ruled is not None:
-            return f"policy rule {self.ruled.rule}"
+            return f"policy rule {rule_label(self.ruled.rule, self.ruled.name)}"
         said = self.view.resolution.decisions if self.view else ()
         return said[-1].by if said else "deadline"
 
@@ -248,7 +249,7 @@ class Checkpoint:
 
 def denied_words(agent: str, action: str, ruled: Ruled) -> Message:
     """Return what is said of a step that a rule denies."""
-    rule = f'{ruled.rule} "{ruled.name}"' if ruled.name else str(ruled.rule)
+    rule = rule_label(ruled.rule, ruled.name)
     return Message("Policy rule {} denies {} of {}.", rule, clip(action), agent)
 
 

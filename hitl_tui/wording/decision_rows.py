@@ -9,7 +9,7 @@ from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import mark, translate
-from hitl_tui.ledger.approval_log import ALLOWED, EDITED, REOPENED, RESTORED
+from hitl_tui.ledger.approval_log import ALLOWED, DENIED, EDITED, REOPENED, RESTORED
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.history_rows import deed, expired_words, given_deed
 from hitl_tui.wording.rows import in_line, joined
@@ -32,7 +32,7 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
         decision: as `LoggedDecision.to_dict` gives it, with `session` where there may be several.
     """
     by, channel = str(decision["by"]), str(decision["channel"])
-    nobody = decision["asked"] == ALLOWED or channel in ("deadline", "limit", "policy", "mode")
+    nobody = decision["asked"] in (ALLOWED, DENIED) or channel in ("deadline", "limit", "policy", "mode")
     who = in_line(f"({_('nobody was asked')})") if nobody else who_words(by, channel)
     why = str(decision["reason"])
     parts = [
@@ -56,6 +56,8 @@ def _what(decision: Mapping[str, Any]) -> str:
         return deed("update", {"todo_id": todo_id, "status": "pending", "was": decision["undone"]})
     if verdict == EDITED:
         return deed("edit", {"todo_id": todo_id, "edits": decision["edits"]})
+    if decision["asked"] == DENIED:
+        return _("denied {todo}").format(todo=number_of(todo_id))
     if decision["channel"] == "deadline":
         return expired_words(number_of(todo_id), verdict)
     return given_deed(decision)

@@ -151,6 +151,46 @@ decision = "allow"
     assert "wbe" in note
 
 
+def test_what_rules_decided_is_listed_with_their_names(shell: Shell) -> None:
+    """(M1, T9)"""
+    shell.declare("""
+[teams.command_team.commands.restart]
+run = ["true", "{name}"]
+parameters.name = { type = "choice", choices = ["web", "db"] }
+
+[[policy]]
+name = "never the database"
+command = "restart"
+arguments = { properties.name = { const = "db" }, required = ["name"] }
+decision = "deny"
+
+[[policy]]
+name = "restarts"
+command = "restart"
+decision = "allow"
+
+[[policy]]
+name = "no force"
+agent = "claude-code"
+decision = "deny"
+""")
+    for name in ("db", "web"):
+        shell.run("run", f"restart name={name}", "--mode", "risk", "--json")
+    assert called(shell, "git push --force") == "deny"
+    decisions = shell.run("audit", "decisions", "--json").json["decisions"]
+    said = [(one["verdict"], one["by"]) for one in decisions]
+    assert said == [
+        ("reject", 'policy rule 1 "never the database"'),
+        ("approve", 'policy rule 2 "restarts"'),
+        ("reject", 'policy rule 3 "no force"'),
+    ]
+    assert all(words in one["about"] for one, words in zip(decisions, ("true db", "true web", "git push"), strict=True))
+    out = shell.run("audit", "decisions").out
+    assert 'denied 001 · restart: true db · policy rule 1 "never the database"' in out
+    shown = shell.run("show", "s1").out
+    assert 'denied by policy rule 1 "never the database"' in shown
+
+
 def test_in_a_folder_that_nobody_trusts_it_says_what_trust_would_change(shell: Shell) -> None:
     (shell.workspace / "hitl.toml").write_text(RULES)
     found = check(shell, "--agent", "claude-code", "--action", "Bash", "--args", STATUS)

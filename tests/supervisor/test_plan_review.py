@@ -135,9 +135,13 @@ async def test_a_rule_lets_a_plan_begin_that_nobody_is_asked_about(tmp_path: Pat
     async with place.open() as op:
         await op.until(lambda s: s.status == "finished")
         ended = reviewed(op)
-        assert (ended["ended_by"], ended["by"], ended["channel"]) == ("rule", "plans of low risk", "policy")
+        assert (ended["ended_by"], ended["by"], ended["channel"]) == (
+            "rule",
+            'policy rule 1 "plans of low risk"',
+            "policy",
+        )
         entries = [e for e in await op.session.setup.ledger.entries("s1") if e.kind == "plan_accepted"]
-        assert [e.data["by"] for e in entries] == ["plans of low risk"]
+        assert [e.data["by"] for e in entries] == ['policy rule 1 "plans of low risk"']
 
 
 async def test_rules_say_how_many_people_and_by_when_a_proposal_is_decided(tmp_path: Path) -> None:
