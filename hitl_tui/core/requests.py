@@ -10,8 +10,8 @@ from typing import cast
 
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.identity import Identity, Proof
-from hitl_tui.core.json_text import canonical, short_id
-from hitl_tui.core.json_types import About, Json, ProposedChange, Stored, Subject
+from hitl_tui.core.json_text import canonical, in_order, short_id
+from hitl_tui.core.json_types import About, Json, JsonObject, ProposedChange, Stored, Subject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person, plain_name, step_name
 from hitl_tui.core.policy import Risk, Terms
@@ -415,6 +415,19 @@ def name_of(request: Request) -> str:
     if request.kind is Kind.EXTERNAL and "step" in request.subject:
         return f"{request.session}.{request.subject['step']}"
     return request.todo_id or str(request.about.get("proposal_id", "")) or request.kind.value
+
+
+def subject_in_order(request: Request) -> Subject:
+    """Return what is asked exactly, its fields in the order they were given in; a request's document sorts them."""
+    subject, order = request.subject.copy(), request.about.get("order")
+    if order and request.kind is Kind.INTERRUPT:
+        value, schema = cast("list[Json]", in_order([subject.get("value"), subject.get("schema")], order))
+        subject["value"] = value
+        if "schema" in subject:
+            subject["schema"] = cast("JsonObject", schema)
+    elif order and "arguments" in subject:
+        subject["arguments"] = cast("JsonObject", in_order(subject["arguments"], order))
+    return subject
 
 
 EVERYTHING = "*"

@@ -16,7 +16,7 @@ from hitl_tui.core.board import Board, Draft
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
-from hitl_tui.core.interrupts.recognition import recognise, title_of
+from hitl_tui.core.interrupts.recognition import form_of, title_of
 from hitl_tui.core.json_text import canonical, key_order
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
@@ -99,7 +99,7 @@ def _with_risk(request: Request) -> Request:
     """Return a request with the risk of what it asks: an action on the world within a step is of high risk itself."""
     if request.kind is not Kind.INTERRUPT:
         return request
-    inner = recognise(request.subject.get("value"), request.subject.get("schema")).risk
+    inner = form_of(request).risk
     return replace(request, risk=inner) if inner else request
 
 

@@ -11,14 +11,13 @@ from typing import Required, TypedDict, cast
 from hitl_tui.core.interrupts.answer_parser import option_words
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
 from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
-from hitl_tui.core.json_text import in_order
 from hitl_tui.core.json_types import Json, JsonObject, PlanReviewed, ProposalState, Refusal, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Kind, Request, Verdict, name_of
+from hitl_tui.core.requests import Kind, Request, Verdict, name_of, subject_in_order
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import GAPS, Priority, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
@@ -147,22 +146,14 @@ class Question:
         """The form of what a team asks from inside; None for any other question."""
         if self.kind is not Kind.INTERRUPT:
             return None
-        from hitl_tui.core.interrupts.recognition import recognise
+        from hitl_tui.core.interrupts.recognition import form_of
 
-        return recognise(self.subject.get("value"), self.subject.get("schema"))
+        return form_of(self.view.request)
 
     @cached_property
     def subject(self) -> Subject:
         """What is asked exactly, its fields in the order they were given in; a request's document sorts them."""
-        subject, order = self.view.request.subject.copy(), self.view.request.about.get("order")
-        if order and self.kind is Kind.INTERRUPT:
-            value, schema = cast("list[Json]", in_order([subject.get("value"), subject.get("schema")], order))
-            subject["value"] = value
-            if "schema" in subject:
-                subject["schema"] = cast("JsonObject", schema)
-        elif order and "arguments" in subject:
-            subject["arguments"] = cast("JsonObject", in_order(subject["arguments"], order))
-        return subject
+        return subject_in_order(self.view.request)
 
     @property
     def wedged(self) -> bool:
@@ -291,6 +282,16 @@ def as_questions(views: Iterable[RequestView], todos: Mapping[str, TodoState]) -
         lone = number == 1 and asked[todo_id] == 1 and (todo is None or highest_number(todo) <= 1)
         questions.append(Question(view, number, lone, together[todo_id] - 1, priority=priority))
     return tuple(questions)
+
+
+def listed(view: RequestView, beside: int = 0) -> Question:
+    """Return an open request as a question among those of other sessions, which is called as the record calls it.
+
+    Args:
+        view: the request.
+        beside: how many more of its TODO's nodes wait now.
+    """
+    return Question(view, int(view.request.about.get("number", 0)), lone=False, beside=beside)
 
 
 def _number(request: Request, todo: TodoState | None) -> int:

@@ -31,13 +31,14 @@ def asked_text(view: RequestView) -> SafeText:
 
 def _asked(view: RequestView, of_step: Sequence[str]) -> str:
     """Return what a request asks, as it came; of an agent's step these texts."""
-    from hitl_tui.supervisor.snapshot import Question
+    from hitl_tui.supervisor.snapshot import listed
+    from hitl_tui.wording.interrupt_rows import asked
     from hitl_tui.wording.question_rows import asks_words
 
-    request = view.request
+    request, question = view.request, listed(view)
     about = title_of(request)
-    if request.kind is Kind.INTERRUPT:
-        about = unsafe_text(about)  # what is asked from inside was made safe already
+    if question.shape is not None:
+        about = unsafe_text(asked(question.shape))  # what is asked from inside was made safe already
     elif request.kind is Kind.PLAN:
         about = str(request.subject.get("query", ""))
     elif request.kind is Kind.PROPOSAL:
@@ -47,7 +48,7 @@ def _asked(view: RequestView, of_step: Sequence[str]) -> str:
         about = " · ".join(str(text) for text in said if text)
     elif changed := state_changes(request.subject):
         about = f"{about} · {', '.join(changed)}"
-    return f"{asks_words(Question(view))} {about}"
+    return f"{asks_words(question)} {about}"
 
 
 def option_lines(view: RequestView) -> list[str]:

@@ -30,6 +30,15 @@ graph = builder.compile()
 CHOICES = ASKS.replace(
     '"How many boxes?"', '{"question": "Which box?", "options": ["the red one", "2", {"label": "none", "value": None}]}'
 )
+BREAKS = """
+from langgraph.graph import END, START, StateGraph
+
+builder = StateGraph(dict)
+builder.add_node("deploy", lambda state: {"said": "deployed"})
+builder.add_edge(START, "deploy")
+builder.add_edge("deploy", END)
+graph = builder.compile(interrupt_before=["deploy"])
+"""
 Ask = Callable[..., None]
 
 
@@ -188,6 +197,18 @@ def test_what_a_team_asks_takes_a_response(shell: Shell) -> None:
     assert waiting(shell) == []
     (todo,) = shell.run("show", "s1", "--json").json["todos"]
     assert todo["result"]["summary"] == "said: three boxes"
+
+
+def test_a_breakpoint_is_called_what_it_is_and_taken_on_as_it_can_be(shell: Shell) -> None:
+    (shell.workspace / "breaks.py").write_text(BREAKS)
+    shell.run("attach", "breaks.py:graph", "--input", "{}", "--json")
+    (question,) = waiting(shell)
+    assert question["asks"] == "Answer 001.1? Stopped before deploy: continue?"
+    told = shell.run("inbox").out
+    assert "Stopped before deploy: continue?" in told and "wants an answer" not in told
+    assert "계속할까요" in shell.run("inbox", HITL_LANG="ko").out
+    ran = shell.run("decide", question["id"], "approve", "--digest", question["digest"])
+    assert (ran.code, "Stopped before deploy" in ran.out) == (0, True), ran.err
 
 
 def test_what_failed_is_retried_or_stopped(shell: Shell) -> None:

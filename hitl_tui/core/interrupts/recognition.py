@@ -27,7 +27,7 @@ from hitl_tui.core.interrupts.shape import APPROVE, EDIT, IGNORE, REJECT, RESPON
 from hitl_tui.core.interrupts.tool_shapes import INBOX, LANGCHAIN, BatchShape, CallShape, ToolCall
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
-from hitl_tui.core.requests import Kind, Request
+from hitl_tui.core.requests import Kind, Request, subject_in_order
 
 
 def tool_approval(value: Any) -> ToolCall | None:
@@ -118,10 +118,16 @@ def recognise(value: Json, schema: Json = None) -> Shape:
     return break_shape(value, schema) or declared_shape(value, schema)
 
 
+def form_of(request: Request) -> Shape:
+    """Return the form of what a team asks from inside a step."""
+    subject = subject_in_order(request)
+    return recognise(subject.get("value"), subject.get("schema"))
+
+
 def title_of(request: Request) -> str:
     """Return what a request is about in one line: its step's title, or the question that its team asks from inside."""
     if request.kind is Kind.INTERRUPT:
-        return recognise(request.subject.get("value")).question
+        return form_of(request).question
     return str(request.about.get("title", "")) or request.kind.value
 
 
