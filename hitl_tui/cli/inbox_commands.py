@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import shlex
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -26,21 +27,23 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Outcome, Request, Verdict, closed_words, name_of
+from hitl_tui.core.requests import Kind, Outcome, Request, Verdict, closed_words, name_of
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import ApproverFile, Approvers
+from hitl_tui.supervisor.open_questions import files_of
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.remote_reviews import RemoteReviews, WaitingReview
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.supervisor.snapshot import Question
+from hitl_tui.supervisor.snapshot import Question, listed
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
+from hitl_tui.teams.contract import FilePreview
 from hitl_tui.wording.inbox_rows import asked_words, call_rows, option_lines, risk_shown, votes_words, waits_words
 from hitl_tui.wording.review_rows import review_heading, waiting_rows
 from hitl_tui.wording.status_words import RISK_WORDS
-from hitl_tui.wording.text_lines import is_terminal, layout, shown
+from hitl_tui.wording.text_lines import asked_lines, is_terminal, layout, shown
 
 UNREADABLE, WAITS = 1, 3
 _REFUSING = ("reject", "skip", "ignore", "stop")
@@ -50,11 +53,21 @@ _LINES, _CHOICES = 100, 20
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    """One thing that waits: a session's question, a step of somebody's task, or a request of a runtime elsewhere."""
+    """One thing that waits: a session's question, a step of somebody's task, or a request of a runtime elsewhere.
 
-    view: RequestView
+    Args:
+        question: as it was asked.
+        step: of a task.
+        review: of a runtime elsewhere.
+    """
+
+    question: Question
     step: WaitingStep | None = None
     review: WaitingReview | None = None
+
+    @property
+    def view(self) -> RequestView:
+        return self.question.view
 
     @property
     def request(self) -> Request:
@@ -85,7 +98,7 @@ class _Waiting:
             "quorum": request.terms.quorum,
             "level": request.terms.level,
             "options": [str(option) for option in request.options],
-            **({"choices": choices} if (choices := Question(self.view).choices(self.chosen_by(self.seen))) else {}),
+            **({"choices": choices} if (choices := self.question.choices(self.chosen_by(self.seen))) else {}),
         }
 
     @property
@@ -93,13 +106,25 @@ class _Waiting:
         """What a command ends with that lets what is of high risk happen from where nobody sees the question."""
         return f" --digest {self.request.digest[:16]}" if self.request.risk_class is Risk.HIGH else ""
 
+    def told(self, files: Mapping[str, FilePreview | None]) -> list[str]:
+        """Return what has to be read before it is decided, a line each.
+
+        Args:
+            files: by question the file that its step would make.
+        """
+        if self.step is not None:
+            return layout(call_rows(self.step.step), "  ")
+        if self.review is not None:
+            return layout(waiting_rows(self.review), "  ")
+        return asked_lines(self.question, files)
+
     def chosen_by(self, tail: str) -> list[str]:
         """Return the command that gives each option of a question, in the order in which they are shown.
 
         Args:
             tail: what every command ends with.
         """
-        shape = Question(self.view).shape
+        shape = self.question.shape
         words = option_words(shape) if shape is not None else ()
         return [f"hitl-tui decide {self.request.id} respond --args {shlex.quote(word)}{tail}" for word in words]
 
@@ -127,17 +152,25 @@ def _with_reviews(found: list[_Waiting], runtime: RemoteReviews | None) -> list[
     """Add what a runtime elsewhere asks, but for requests that are known here: it may have the same record."""
     known = {one.request.id for one in found}
     there = runtime.waiting if runtime is not None else ()
-    reviews = [_Waiting(one.view, review=one) for one in there if one.request.request_id not in known]
+    reviews = [_Waiting(listed(one.view), review=one) for one in there if one.request.request_id not in known]
     return sorted([*found, *reviews], key=lambda one: one.request.urgency)
 
 
 async def _waiting(job: Job, registry: SessionRegistry, most: int) -> list[_Waiting]:
     """Return what waits here, of sessions `most`: what expires first comes first; what is overdue is settled."""
     await _settle(registry)
-    found = [_Waiting(view) for view in await registry.ledger.urgent(utc_now(), most)]
+    found = [_Waiting(question) for question in _questions(await registry.ledger.urgent(utc_now(), most))]
     here = workspace_folder(job.arguments.workspace)
-    found += [_Waiting(one.view, one) for one in await registry.tasks.waiting(here)]
+    found += [_Waiting(listed(one.view), one) for one in await registry.tasks.waiting(here)]
     return sorted(found, key=lambda one: one.request.urgency)
+
+
+def _questions(views: Sequence[RequestView]) -> list[Question]:
+    """Return requests of sessions as questions, which know how many more their steps ask from inside."""
+    inside = [view.request for view in views if view.request.kind is Kind.INTERRUPT]
+    asking = Counter((request.session, request.todo_id) for request in inside)
+    beside = {request.id: asking[request.session, request.todo_id] - 1 for request in inside}
+    return [listed(view, beside.get(view.request.id, 0)) for view in views]
 
 
 async def inbox(job: Job) -> int:
@@ -164,7 +197,9 @@ async def inbox(job: Job) -> int:
             _print_problems(job, registry)
             job.err.lines([shown(translate(said)) for said in warnings])
             people = ApproverFile(job.data).current
-            job.out.lines([*(line for one in found for line in _lines(job, one, people)), shown(translate(message))])
+            files = await _files(registry, found)
+            lines = (line for one in found for line in _lines(job, one, people, files))
+            job.out.lines([*lines, shown(translate(message))])
         await _note_shown(job, registry, found)
         return WAITS if found else _code_of(registry)
 
@@ -183,18 +218,30 @@ def _print_problems(job: Job, registry: SessionRegistry) -> None:
     job.err.lines([shown(translate(problem)) for problem in registry.tasks.problems])
 
 
-def _lines(job: Job, one: _Waiting, people: Approvers) -> list[str]:
+async def _files(registry: SessionRegistry, found: Sequence[_Waiting]) -> dict[str, FilePreview | None]:
+    """Return by question the file that its step would make; of sessions that can't be read now nothing."""
+    steps: dict[str, list[Question]] = {}
+    for one in found:
+        if one.step is None and one.review is None and one.request.kind is Kind.TODO:
+            steps.setdefault(one.request.session, []).append(one.question)
+    files: dict[str, FilePreview | None] = {}
+    for session, questions in steps.items():
+        with suppress(HitlError):
+            setup = await registry.setup(session, teams=False)
+            files |= await files_of(setup, questions, setup.info.query)
+    return files
+
+
+def _lines(job: Job, one: _Waiting, people: Approvers, files: Mapping[str, FilePreview | None]) -> list[str]:
     request = one.request
-    nobody = people.shortfall(request.terms, request.requester)
-    if one.review is not None:
-        nobody = one.review.why_not or ""
+    nobody = people.shortfall(request.terms, request.requester) if one.review is None else ""
     where = f"{request.session} · {one.step.masc.parent}" if one.step else request.session
     stands = (waits_words(one.view), _(RISK_WORDS[risk_shown(one.view).value]), votes_words(one.view))
     tail = ("" if is_terminal(sys.stdout) else one.seen) + job.place
     rows = [
         " · ".join(filter(None, (one_line(where, 60), *stands))),
         f"  {asked_words(one.view)}",
-        *(layout(call_rows(one.step.step), "  ") if one.step else ()),
+        *one.told(files),
         *([f"  {translate(nobody)}"] if nobody else ()),
         *(_ways(one, tail) or (f"  hitl-tui decide {request.id} {answer}{tail}" for answer in _answers(one.view))),
     ]
@@ -205,7 +252,7 @@ def _ways(one: _Waiting, tail: str) -> list[str]:
     """Return each option of a question with the command that gives it; none where it gives no choice."""
     ways = list(zip(option_lines(one.view), one.chosen_by(tail), strict=True))
     lines = [line for option, command in ways[:_CHOICES] for line in (f"  {option}", f"     {command}")]
-    return [*lines, *(["  …"] if len(ways) > _CHOICES else [])]
+    return [*lines, *(f"  {option}" for option, _command in ways[_CHOICES:])]
 
 
 def _answers(view: RequestView) -> Sequence[str]:
@@ -213,7 +260,7 @@ def _answers(view: RequestView) -> Sequence[str]:
     options = view.request.options
     if Verdict.APPROVE in options:
         return (Verdict.APPROVE,)
-    shape = Question(view).shape
+    shape = listed(view).shape
     if shape is None:
         return options
     ways = [one for one in shape.actions if not one.why_not]
@@ -238,18 +285,21 @@ async def decide(job: Job) -> int:
         await _settle(registry)
         view = await registry.ledger.request(given.request, utc_now())
         waits = view is not None and view.resolution.outcome is Outcome.PENDING
-        found = _Waiting(view) if view is not None and waits else None
+        found = None
+        if view is not None and waits:
+            beside = await registry.ledger.requests(utc_now(), session=view.request.session)
+            found = next((_Waiting(one) for one in _questions(beside) if one.id == given.request), None)
         if view is None:
             steps = await registry.tasks.waiting(workspace_folder(given.workspace))
-            found = next((_Waiting(one.view, one) for one in steps if one.view.request.id == given.request), None)
+            found = next((_Waiting(listed(one.view), one) for one in steps if one.request_id == given.request), None)
         if found is None:
             view = view or await registry.tasks.request(given.request, workspace_folder(given.workspace))
             if view is None:
                 return await _decide_elsewhere(job, registry)
             raise Refused(closed_words(view.request, view.resolution, utc_now()), reason="late")
         if not given.json:
-            called = layout(call_rows(found.step.step), "  ") if found.step else ()
-            job.out.lines([shown(row) for row in (asked_words(found.view), *called, *option_lines(found.view))])
+            lines = found.told(await _files(registry, [found]))
+            job.out.lines([shown(row) for row in (asked_words(found.view), *lines, *option_lines(found.view))])
         _check_seen(job, found)
         if given.digest:  # who has it was shown what it names
             await _note_shown(job, registry, [found])

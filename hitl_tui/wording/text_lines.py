@@ -265,6 +265,20 @@ def question_lines(
     ]
 
 
+def asked_lines(question: Question, files: Mapping[str, FilePreview | None] = MappingProxyType({})) -> list[str]:
+    """Return what has to be read before a question is decided whose first line and options stand elsewhere.
+
+    Args:
+        question: the question.
+        files: by question the file that its step would make.
+    """
+    options = {option.text for option in question.shape.options} if question.shape is not None else set()
+    rows = _numbered(whole(question, _draft(question, files)))
+    if question.shape is not None:
+        rows = [row for row in rows if row.label != _("asks") and row.text.plain not in options]
+    return layout(rows, "  ")
+
+
 def _numbered(rows: Iterable[Row]) -> list[Row]:
     """Return rows with a number at each option that can be chosen: it is what gives the option here."""
     numbers = count(1)

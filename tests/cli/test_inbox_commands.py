@@ -199,6 +199,58 @@ def test_what_a_team_asks_takes_a_response(shell: Shell) -> None:
     assert todo["result"]["summary"] == "said: three boxes"
 
 
+PAY = {"eur": 100, "to": "DE12 3456"}
+CALLS: dict[str, tuple[object, tuple[str, ...]]] = {
+    "batch of one": (
+        {
+            "action_requests": [{"name": "pay", "args": PAY, "description": "the invoice"}],
+            "review_configs": [{"action_name": "pay", "allowed_decisions": ["approve", "edit", "reject"]}],
+        },
+        ("tool: pay", "eur: 100", "to: DE12 3456", "the invoice"),
+    ),
+    "batch": (
+        {
+            "action_requests": [{"name": "pay", "args": PAY}, {"name": "tell", "args": {"whom": "ann"}}],
+            "review_configs": [],
+        },
+        ("1 tool: pay", "eur: 100", "2 tool: tell", "whom: ann"),
+    ),
+    "agent-inbox": (
+        {"action_request": {"action": "pay", "args": PAY}, "config": {"allow_accept": True}, "description": "do it"},
+        ("eur: 100", "to: DE12 3456", "do it"),
+    ),
+    "own action": (
+        {"action": "send", "message": "Send it?", "to": "ann@example.org", "body": "Dear Ann,\nyes."},
+        ("ann@example.org", "Dear Ann,", "yes."),
+    ),
+    "review": ({"instruction": "Fine?", "content": "all of\nthe text"}, ("Fine?", "all of", "the text")),
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_what_a_team_asks_stands_whole_wherever_it_is_decided(shell: Shell, kind: str) -> None:
+    value, words = CALLS[kind]
+    (shell.workspace / "asks.py").write_text(ASKS.replace('"How many boxes?"', repr(value)))
+    shell.run("attach", "asks.py:graph", "--input", "{}", "--json")
+    (question,) = waiting(shell)
+    listed = shell.run("inbox").out
+    assert [word for word in words if word not in listed] == []
+    assert listed.count("Fine?") <= 1 and listed.count("Send it?") <= 1
+    ran = shell.run("decide", question["id"], "approve", "--digest", question["digest"])
+    assert [word for word in words if word not in ran.out] == [] and ran.code == 0, ran.err
+
+
+def test_what_a_step_would_write_or_run_stands_in_the_list_as_in_its_session(shell: Shell) -> None:
+    for mode in ("risk", "plan"):
+        shell.run("run", "Write a report on the legal cap on a rent increase", "--mode", mode, "--json")
+    told = shell.run("inbox").out
+    for session in ("s1", "s2"):
+        rows = shell.run("show", session).out.partition("\n\n")[2].partition("Answer with")[0].splitlines()
+        missing = [row for row in rows if row.startswith("  ") and row.strip() not in told]
+        assert [row for row in missing if "digest:" not in row] == []
+        assert any(row.startswith("  ") for row in rows)
+
+
 def test_a_breakpoint_is_called_what_it_is_and_taken_on_as_it_can_be(shell: Shell) -> None:
     (shell.workspace / "breaks.py").write_text(BREAKS)
     shell.run("attach", "breaks.py:graph", "--input", "{}", "--json")
