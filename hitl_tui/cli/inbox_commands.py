@@ -21,7 +21,7 @@ from hitl_tui.commands.request_answer import EDIT, answer_request, json_given
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.answer_parser import option_words
-from hitl_tui.core.interrupts.shape import Form
+from hitl_tui.core.interrupts.shape import Action, Form, Shape, needs_of
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
@@ -97,7 +97,7 @@ class _Waiting:
             "votes": len(self.view.resolution.decisions),
             "quorum": request.terms.quorum,
             "level": request.terms.level,
-            "options": [str(option) for option in request.options],
+            "options": list(self.question.answers) if self.review is None else [Verdict.APPROVE, Verdict.REJECT],
             **({"choices": choices} if (choices := self.question.choices(self.chosen_by(self.seen))) else {}),
         }
 
@@ -243,7 +243,7 @@ def _lines(job: Job, one: _Waiting, people: Approvers, files: Mapping[str, FileP
         f"  {asked_words(one.view)}",
         *one.told(files),
         *([f"  {translate(nobody)}"] if nobody else ()),
-        *(_ways(one, tail) or (f"  hitl-tui decide {request.id} {answer}{tail}" for answer in _answers(one.view))),
+        *(_ways(one, tail) or (f"  hitl-tui decide {request.id} {answer}{tail}" for answer in _answers(one.question))),
     ]
     return [shown(row) for row in rows]
 
@@ -255,16 +255,20 @@ def _ways(one: _Waiting, tail: str) -> list[str]:
     return [*lines, *(f"  {option}" for option, _command in ways[_CHOICES:])]
 
 
-def _answers(view: RequestView) -> Sequence[str]:
+def _answers(question: Question) -> Sequence[str]:
     """Return how a request is answered: what lets things go on, or each answer where none is the usual one."""
-    options = view.request.options
-    if Verdict.APPROVE in options:
-        return (Verdict.APPROVE,)
-    shape = listed(view).shape
+    options, shape = question.view.request.options, question.shape
     if shape is None:
-        return options
-    ways = [one for one in shape.actions if not one.why_not]
-    return [f"{one.name} --args ANSWER" if one.wants.form is not Form.NONE else one.name for one in ways[:1]]
+        return (Verdict.APPROVE,) if Verdict.APPROVE in options else options
+    return [f"{one.name}{_needs(shape, one)}" for one in shape.actions if not one.why_not]
+
+
+def _needs(shape: Shape, action: Action) -> str:
+    """Return what an answer takes besides its word; what may be left out isn't named."""
+    needs = needs_of(shape, action)
+    if not needs or needs.startswith("["):
+        return ""
+    return f" --args {shlex.quote(needs) if action.wants.form in (Form.FIELDS, Form.PARTS) else 'ANSWER'}"
 
 
 async def _note_shown(job: Job, registry: SessionRegistry, found: list[_Waiting]) -> None:

@@ -22,7 +22,10 @@ from hitl_tui.version import __version__
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job
 
-ANSWERS = ("approve", "reject", "edit", "respond", "skip", "ignore", "retry", "use_as_done", "do_again", "stop")
+ANSWERS = (
+    *("approve", "reject", "edit", "respond", "each", "step", "skip", "ignore"),
+    *("retry", "use_as_done", "do_again", "stop"),
+)
 """How `decide` answers."""
 RISKS = ("low", "medium", "high")
 HOOKS = ("claude-code", "command")
@@ -300,7 +303,7 @@ _ROWS = (
         "inbox_commands:decide",
         "REQUEST ANSWER",
         "answer something that waits, by the id that inbox prints",
-        "REQUEST approve|reject|edit|respond|skip|ignore|retry|use_as_done|do_again|stop\n"
+        "REQUEST approve|reject|edit|respond|each|step|skip|ignore|retry|use_as_done|do_again|stop\n"
         "                       [--digest D] [--reason TEXT] [--args JSON|@FILE] [--workspace DIR] [--data DIR]\n"
         "                       [--as NAME | --approver NAME] [--json]",
         "Answer something that waits, of a session, of any agent or of a runtime elsewhere. Without a terminal, what\n"
@@ -319,8 +322,9 @@ _ROWS = (
                 "--args",
                 metavar="JSON",
                 default=None,
-                help="with edit the new arguments, with respond the answer; with approve the agent gets it, or "
-                "it names the changes of a proposal that are accepted; or @file",
+                help="with edit the new arguments, with respond the answer, with each a decision for each call "
+                "(1 approve 2 reject WHY); with approve the agent gets it, or it names the changes of a proposal that "
+                "are accepted; or @file",
             ),
             _WORKSPACE,
             _AS,

@@ -7,6 +7,7 @@ from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.answer_parser import read_as
+from hitl_tui.core.interrupts.recognition import answers_to
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
@@ -53,7 +54,7 @@ def verdict_of(request: Request, answer: str) -> Verdict:
     """
     found = Verdict(answer) if answer in set(Verdict) else None
     if found is None or found not in request.options:
-        options = ", ".join(request.options)
+        options = ", ".join(answers_to(request))
         raise BadInput(Message('"{}" doesn\'t answer this question; it takes {}.', one_line(answer, 40), options))
     return found
 

@@ -150,6 +150,13 @@ class Question:
 
         return form_of(self.view.request)
 
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The words that answer it."""
+        from hitl_tui.core.interrupts.recognition import answers_to
+
+        return answers_to(self.view.request)
+
     @cached_property
     def subject(self) -> Subject:
         """What is asked exactly, its fields in the order they were given in; a request's document sorts them."""
@@ -240,7 +247,7 @@ class Question:
             "digest": request.digest,
             "about": about,
             "risk_class": self.risk.value,
-            "options": [str(v) for v in request.options],
+            "options": list(self.answers),
             "name": self.name,
             "commands": self.bound_commands,
             **(shape_document(self.shape) if self.shape is not None else {}),

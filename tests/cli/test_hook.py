@@ -130,6 +130,7 @@ def test_what_a_person_approves_may_be_done_once_and_exactly_so(shell: Shell) ->
     (request,) = waiting(shell)
     assert request["subject"]["arguments"] == {"command": "rm -rf build", "description": "Clean the build"}
     assert request["id"] in said["permissionDecisionReason"]
+    assert request["options"] == ["approve", "reject", "edit"]
     decide(shell, "approve", "--reason", "it is only the build")
     for other in (call("rm -rf build "), call(cwd="/"), call(session_id="another"), call(tool_name="Shell")):
         assert asked(shell, other)["permissionDecision"] == "ask"

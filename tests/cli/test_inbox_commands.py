@@ -259,8 +259,56 @@ def test_a_breakpoint_is_called_what_it_is_and_taken_on_as_it_can_be(shell: Shel
     told = shell.run("inbox").out
     assert "Stopped before deploy: continue?" in told and "wants an answer" not in told
     assert "계속할까요" in shell.run("inbox", HITL_LANG="ko").out
-    ran = shell.run("decide", question["id"], "approve", "--digest", question["digest"])
+    assert question["options"] == ["approve", "step"]
+    for word in question["options"]:
+        assert f"hitl-tui decide {question['id']} {word}" in told
+    ran = shell.run("decide", question["id"], "step", "--digest", question["digest"])
     assert (ran.code, "Stopped before deploy" in ran.out) == (0, True), ran.err
+
+
+MIXED = {
+    "decisions": [
+        {"type": "edit", "edited_action": {"name": "pay", "args": {**PAY, "eur": 50}}},
+        {"type": "reject", "message": "not her"},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [("each", "1 edit eur=50 2 reject not her"), ("respond", json.dumps(MIXED))],
+    ids=["words", "JSON"],
+)
+def test_several_calls_get_a_decision_each(shell: Shell, word: str, text: str) -> None:
+    value = {
+        "action_requests": [{"name": "pay", "args": PAY}, {"name": "tell", "args": {"whom": "ann"}}],
+        "review_configs": [
+            {"action_name": name, "allowed_decisions": ["approve", "edit", "reject"]} for name in ("pay", "tell")
+        ],
+    }
+    (shell.workspace / "asks.py").write_text(ASKS.replace('"How many boxes?"', repr(value)))
+    shell.run("attach", "asks.py:graph", "--input", "{}", "--json")
+    (question,) = waiting(shell)
+    assert question["options"] == ["approve", "each", "reject"]
+    assert f"hitl-tui decide {question['id']} each --args '1 DECISION 2 DECISION'" in shell.run("inbox").out
+    digest = ("--digest", question["digest"])
+    refused = shell.run("decide", question["id"], "edit", "--args", '{"eur": 50}', *digest)
+    assert refused.code == 2
+    ran = shell.run("decide", question["id"], word, "--args", text, *digest, "--json")
+    assert (ran.code, ran.json["sent"]) == (0, MIXED)
+
+
+def test_the_options_of_a_question_are_the_answers_that_it_takes(shell: Shell) -> None:
+    shell.run("run", "What is the legal cap on a rent increase?", "--json")
+    (step,) = waiting(shell)
+    assert step["options"] == ["approve", "reject", "skip", "edit"]
+    assert shell.run("show", "s1", "--json").json["questions"][0]["options"] == step["options"]
+    (shell.workspace / "asks.py").write_text(ASKS)
+    document = shell.run("attach", "asks.py:graph", "--input", "{}", "--json").json
+    asked = next(one for one in waiting(shell) if one["kind"] == "interrupt")
+    assert document["questions"][0]["options"] == asked["options"] == ["respond"]
+    refused = shell.run("decide", asked["id"], "reject", "--digest", asked["digest"])
+    assert refused.code == 2 and "it takes respond" in refused.err
 
 
 def test_what_failed_is_retried_or_stopped(shell: Shell) -> None:

@@ -400,6 +400,49 @@ def test_the_number_of_an_option_never_gives_the_one_that_is_called_so() -> None
     assert read(shape, "respond").value == "respond" and read(shape, "respond 3").value == "respond"
 
 
+BATCH = {
+    "action_requests": [{"name": "pay", "args": {"eur": 1}}, {"name": "mail", "args": {"to": "bob"}}],
+    "review_configs": [
+        {"action_name": name, "allowed_decisions": ["approve", "edit", "reject"]} for name in ("pay", "mail")
+    ],
+}
+MIXED = {
+    "decisions": [
+        {"type": "edit", "edited_action": {"name": "pay", "args": {"eur": 2}}},
+        {"type": "reject", "message": "not him"},
+    ]
+}
+
+
+@pytest.mark.parametrize(
+    ("word", "text"),
+    [
+        ("each", "1 edit eur=2 2 reject not him"),
+        ("each", json.dumps(MIXED)),
+        ("each", json.dumps(MIXED["decisions"])),
+        ("edit", json.dumps(MIXED)),
+        ("respond", "1 edit eur=2 2 reject not him"),
+    ],
+)
+def test_a_batch_is_decided_call_by_call_whichever_word_says_so(word: str, text: str) -> None:
+    shape = recognise(BATCH)
+    assert read_as(shape, word, text).value == read(shape, f"{word} {text}").value == MIXED
+
+
+def test_who_gives_several_calls_one_answer_is_told_how_each_gets_its_own() -> None:
+    for word in ("edit", "respond", "each"):
+        with pytest.raises(BadInput, match="1 approve 2 reject too expensive"):
+            read_as(recognise(BATCH), word, "eur=2")
+
+
+def test_a_whole_answer_is_taken_as_a_response_to_one_call_too() -> None:
+    shape = recognise({**BATCH, "action_requests": BATCH["action_requests"][:1]})
+    answer = {"decisions": [{"type": "approve"}]}
+    assert read_as(shape, "respond", json.dumps(answer)).value == answer
+    with pytest.raises(BadInput, match="doesn't allow respond"):
+        read_as(shape, "respond", "yes")
+
+
 def test_nothing_is_approved_where_something_is_chosen() -> None:
     shape = recognise({"question": "Which?", "options": ["a", "b"]})
     assert [action.name for action in shape.actions] == ["respond"]

@@ -100,10 +100,18 @@ def read(shape: Shape, text: str) -> Reading:
 def read_as(shape: Shape, action: str, text: str) -> Reading:
     """Return the answer that an action gives to a question, with the text that goes with it.
 
+    To edit several calls, or to respond to them, is to decide each. What follows that, or a response where none is
+    among the actions, may be the whole answer as JSON.
+
     Raises:
         BadInput: it has no such action, or the text isn't what that needs.
     """
-    return Reading(action, shape.answer(action, _payload(shape, shape.possible(action), text.strip())))
+    text, action = text.strip(), EACH if shape.parts and action in (EDIT, RESPOND) else action
+    found = shape.action(action)
+    responds = action == RESPOND and (found is None or bool(found.why_not))
+    if _braced(text) and (responds or (found is not None and found.wants.form is Form.PARTS)):
+        return _whole(shape, text)
+    return Reading(action, shape.answer(action, _payload(shape, shape.possible(action), text)))
 
 
 def _head(text: str) -> tuple[str, str, str]:
@@ -116,7 +124,8 @@ def _action_named(shape: Shape, word: str) -> str:
     if len(shape.actions) == 1 and shape.actions[0].wants.form is Form.VALUE:
         return ""
     name = {**_WORDS, **_OWN_WORDS.get(shape.kind, {})}.get(word.lower().rstrip(":,"), "")
-    return name if name and shape.action(name) is not None else ""
+    known = shape.action(name) is not None or (name == EDIT and bool(shape.parts))
+    return name if name and known else ""
 
 
 # Batches ---------------------------------------------------------------------------------------------------------
@@ -185,7 +194,10 @@ def _payload(shape: Shape, action: Action, rest: str) -> Json:
     if wants.form is Form.OPTIONS:
         return _option(action, rest)
     if wants.form is Form.PARTS:
-        raise BadInput(Message("Write a decision for each, as in: 1 approve 2 reject too expensive."))
+        pairs = _parts(shape, rest)
+        if pairs is None:
+            raise BadInput(Message("Write a decision for each, as in: 1 approve 2 reject too expensive."))
+        return [list(pair) for pair in pairs]
     if not rest:
         raise BadInput(Message('"{}" needs what to send.', action.name))
     if isinstance(wants.present, str):

@@ -124,6 +124,14 @@ def form_of(request: Request) -> Shape:
     return recognise(subject.get("value"), subject.get("schema"))
 
 
+def answers_to(request: Request) -> tuple[str, ...]:
+    """Return the words that answer a request: its verdicts, the actions of what a team asks, and `edit` of a call."""
+    if request.kind is Kind.INTERRUPT:
+        return tuple(action.name for action in form_of(request).actions if not action.why_not)
+    edited = request.kind is Kind.TODO or (request.kind is Kind.EXTERNAL and "arguments" in request.subject)
+    return (*map(str, request.options), *((EDIT,) if edited else ()))
+
+
 def title_of(request: Request) -> str:
     """Return what a request is about in one line: its step's title, or the question that its team asks from inside."""
     if request.kind is Kind.INTERRUPT:

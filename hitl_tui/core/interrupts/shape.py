@@ -397,19 +397,23 @@ def commands_of(shape: Shape, name: str) -> dict[str, str]:
 
 
 def _tail(shape: Shape, action: Action, *, lone: bool) -> str:
-    form = action.wants.form
-    if action.name == EACH:
-        return " ".join(f"{number} DECISION" for number in range(1, min(len(shape.parts), 3) + 1)) + (
-            " …" if len(shape.parts) > 3 else ""
-        )
-    if lone:
-        return "OPTION" if form is Form.OPTIONS else "VALUE"
-    if form is Form.TEXT:
-        return f"{action.name} TEXT" if action.wants.required else f"{action.name} [TEXT]"
-    needs = {Form.FIELDS: "NAME=VALUE…", Form.OPTIONS: "OPTION", Form.VALUE: "VALUE"}.get(form, "")
-    if shape.kind is ShapeKind.YES_NO and form is Form.NONE:
+    needs = needs_of(shape, action)
+    if lone or action.name == EACH:
+        return needs
+    if shape.kind is ShapeKind.YES_NO and not needs:
         return {"approve": "yes", "reject": "no"}[action.name]
     return f"{action.name} {needs}".strip()
+
+
+def needs_of(shape: Shape, action: Action) -> str:
+    """Return what is written after an action's name: capitals stand for something, and `[TEXT]` may be left out."""
+    wants = action.wants
+    if wants.form is Form.PARTS:
+        decisions = " ".join(f"{number} DECISION" for number in range(1, min(len(shape.parts), 3) + 1))
+        return f"{decisions} …" if len(shape.parts) > 3 else decisions
+    if wants.form is Form.TEXT:
+        return "TEXT" if wants.required else "[TEXT]"
+    return {Form.FIELDS: "NAME=VALUE…", Form.OPTIONS: "OPTION", Form.VALUE: "VALUE"}.get(wants.form, "")
 
 
 def shape_document(shape: Shape) -> dict[str, Json]:
