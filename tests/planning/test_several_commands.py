@@ -145,7 +145,7 @@ def test_what_is_not_planned_is_said_or_searched_for(parts: list[str], other: st
         ("list logs, then delete user records", 'Nothing was planned for "delete user records".'),
         (
             "delete log of yesterday",
-            '"delete log of yesterday" calls no declared command; write "run delete-log" if that one is meant.',
+            '"delete log of yesterday" calls no declared command; write "run delete-log name=…" if that one is meant.',
         ),
         ("로그를 지우고 느린 작업을 돌려줘", '"느린 작업을 돌려줘"에 대한 단계는 계획에 없습니다.'),
     ],

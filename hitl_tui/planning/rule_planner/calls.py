@@ -34,7 +34,7 @@ class Asked:
     Args:
         calls: those it asks for, in order.
         beside: the clauses that ask for none, without those that ask that one not be run.
-        unclear: clauses that name a command and may not ask for it, each with the command.
+        unclear: clauses that name a command and may not ask for it, each with the words that would.
     """
 
     calls: tuple[Call, ...]
@@ -104,10 +104,16 @@ def _without_conditions(
                 continue
             _refuse_undeclared(clause.text, known)
             if verdict is _Verdict.UNCLEAR:
-                unclear.append((clause.text.strip(), named[0].name))
+                unclear.append((clause.text.strip(), " ".join([named[0].name, *_holes(known[named[0].name])])))
             else:
                 beside.append(clause)
     return Asked(tuple(calls), tuple(beside), tuple(unclear))
+
+
+def _holes(facts: CommandFacts) -> list[str]:
+    """Return how the parameter is given that a command needs, or the first one that it has."""
+    needed = [name for name, parameter in facts.parameters.items() if parameter.needed]
+    return [f"{name}=…" for name in (needed or [*facts.parameters][:1])]
 
 
 def _calls_of(clause: Clause, named: Sequence[_Mention], known: Mapping[str, CommandFacts]) -> Iterator[Call]:

@@ -513,7 +513,10 @@ class _Revision:
                 for todo_id in reversed(placed) if said.level == "first" else placed:
                     (self.draft.first if said.level == "first" else self.draft.last)(todo_id)
             if said.strategy is Strategy.PARALLEL:
-                self.draft.together(named) if len(named := said.named) > 1 else self.draft.apart()
+                if len(said.named) > 1:
+                    self.draft.together(said.named)
+                else:
+                    self.draft.apart()
             if placed and not said.heeded and self.draft.after == before:
                 there = ", ".join(map(step_name, placed))
                 if said.row or said.level or said.strategy or any(said.relations):
