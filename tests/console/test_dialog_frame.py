@@ -16,7 +16,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.keyguard.guard import KeyGuard
 from hitl_tui.console.widgets.action_bar import ReplayAction
 from hitl_tui.console.widgets.bars import HeaderBar
-from hitl_tui.console.widgets.dialog_frame import shared
+from hitl_tui.console.widgets.fitted_layout import shared
 
 pytestmark = pytest.mark.long
 

@@ -537,3 +537,13 @@ async def test_the_row_at_the_cursor_stays_in_sight_in_a_pane_that_gets_lower() 
             if sees_to() == 60:
                 break
         assert sees_to() == 60
+
+
+async def test_what_a_step_waits_for_stands_near_its_title_in_a_wide_pane() -> None:
+    async with plan([a_row(1), a_row(2, needs="← 001")]) as p:
+        await p.pilot.resize_terminal(250, 20)
+        await p.pilot.pause()
+        assert 0 < p.lines[1].index("← 001") < 110
+        p.table.update_rows([a_row(1, title="t" * 150), a_row(2, needs="← 001")])
+        await p.pilot.pause()
+        assert "t" * 99 in p.lines[0] and 0 < p.lines[1].index("← 001") < 140

@@ -14,6 +14,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.events import DescendantFocus, Resize
 from textual.geometry import Region
+from textual.layout import Layout
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import DataTable
@@ -28,8 +29,9 @@ from hitl_tui.console.session_actions import SessionActions
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
+from hitl_tui.console.widgets.fitted_layout import Divided
 from hitl_tui.console.widgets.history_table import HistoryTable
-from hitl_tui.console.widgets.layout import fold, question_room
+from hitl_tui.console.widgets.layout import ScreenRows, Shown, divided, fold
 from hitl_tui.console.widgets.panes import Panes, Tab
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.prompt_line import Prompt
@@ -140,6 +142,7 @@ class SessionScreen(PromptScreen):
         """The session that is shown, and the highest number of its steps."""
         self._causes = CheckpointCauses()
         self._lines = PlanLines()
+        self._shown = Shown()
 
     def compose(self) -> ComposeResult:
         yield HeaderBar(id="header")
@@ -412,18 +415,27 @@ class SessionScreen(PromptScreen):
         self._arrange()
 
     def _arrange(self) -> None:
-        fold(self, whole=self.maximized is not None)
+        fold(self, whole=self.maximized is not None, row=True)
         self.query_one(Panes).stand(beside=self.has_class("-vast"))
         self.show_pane(self.query_one(Panes).chosen)
         self._make_room()
 
+    @property
+    def layout(self) -> Layout:
+        return Divided(self._divide)
+
+    def _divide(self, room: int, wanted: ScreenRows) -> ScreenRows:
+        frame = self.query_one("#prompt-row").gutter.height
+        return divided(room, wanted, self.app.size, self._shown, frame)
+
     def _make_room(self) -> None:
         """Give the question what the plan leaves, unless somebody looks at a pane."""
-        steps, panes = len(self.snapshot.raw) if self.snapshot is not None else 0, self.query_one(Panes)
-        looking = bool(panes.pane(self.focused))
-        self.query_one(QuestionPanel).give_room(
-            0 if looking else question_room(self.app.size, steps, plan=panes.chosen == "plan")
-        )
+        panes = self.query_one(Panes)
+        steps = len(self.snapshot.raw) if self.snapshot is not None else 0
+        shown = Shown(steps, panes.chosen == "plan", bool(panes.pane(self.focused)))
+        if shown != self._shown:
+            self._shown = shown
+            self.refresh(layout=True)
 
     def clear_stream(self, *, undo: bool) -> None:
         """Empty the stream, or show again what was said before."""
@@ -540,7 +552,7 @@ class SessionScreen(PromptScreen):
         event.stop()
         if self.maximized is not None:  # it lies behind a pane, and is drawn again once that has its place again
             return
-        self._follow()
+        self._follow(anew=not self.query_one(PlanTable).has_focus)
         if self.handle is not None:
             self.handle.session.writer.showing.note([event.question_id], self.hitl.options.by, "console")
 

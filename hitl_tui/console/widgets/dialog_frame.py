@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
-
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
 from textual.layout import Layout, WidgetPlacement
 from textual.layouts.horizontal import HorizontalLayout
-from textual.layouts.vertical import VerticalLayout
 from textual.widget import Widget
 from textual.widgets import Static
 
-_COMFORT = 3
-"""Rows of each part that scrolls, for which empty rows between the parts are given up."""
+from hitl_tui.console.widgets.fitted_layout import Fitted
 
 _BUTTON_PAD = 1
 """Cells before a button's words, which no stylesheet can take away."""
@@ -38,7 +33,7 @@ class Dialog(Vertical):
 
     @property
     def layout(self) -> Layout:
-        return _Fitted()
+        return Fitted()
 
 
 class DialogText(VerticalScroll):
@@ -65,32 +60,6 @@ class Flow(Horizontal):
         return _Flowing()
 
 
-class _Fitted(VerticalLayout):
-    name = "fitted"
-
-    def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> list[WidgetPlacement]:
-        placed = list(super().arrange(parent, children, size, greedy))
-        if not placed or not size.height or placed[-1].region.bottom <= size.height:
-            return placed
-        heights = [p.region.height for p in placed]
-        gaps = [placed[0].region.y, *(below.region.y - above.region.bottom for above, below in pairwise(placed))]
-        flexible = [n for n, p in enumerate(placed) if p.widget.styles.overflow_y != "hidden"]
-        wanted = [heights[n] for n in flexible]
-        room = size.height - sum(heights) - sum(gaps) + sum(wanted)
-        shares = shared(wanted, room)
-        if any(share < min(_COMFORT, want) for share, want in zip(shares, wanted, strict=True)):
-            shares, gaps = shared(wanted, room + sum(gaps)), [0] * len(gaps)
-        for n, share in zip(flexible, shares, strict=True):
-            heights[n] = share
-        fitted, y = [], 0
-        for place, gap, height in zip(placed, gaps, heights, strict=True):
-            y += gap
-            x, __, width, __ = place.region
-            fitted.append(place._replace(region=type(place.region)(x, y, width, height), margin=place.margin))
-            y += height
-        return fitted
-
-
 class _Flowing(HorizontalLayout):
     name = "flowing"
 
@@ -103,12 +72,3 @@ class _Flowing(HorizontalLayout):
             placed.append(place._replace(region=type(place.region)(x, y, width, height)))
             x += width + place.margin.right
         return placed
-
-
-def shared(wanted: Sequence[int], room: int) -> list[int]:
-    """Return how many rows each gets: none more than it wants, those that want more the same, none less than one."""
-    found, left = [0] * len(wanted), room
-    for done, n in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
-        found[n] = min(wanted[n], max(1, left // (len(wanted) - done)))
-        left -= found[n]
-    return found

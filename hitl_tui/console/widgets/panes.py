@@ -15,7 +15,7 @@ from textual.widgets import Static
 
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
-from hitl_tui.console.widgets.layout import FEW, plan_rows, upper_rows
+from hitl_tui.console.widgets.layout import plan_rows, upper_rows
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.stream_pane import Line, StreamPane, stream_line
 from hitl_tui.core.safe_text import safe_text
@@ -58,7 +58,7 @@ class TabStrip(Horizontal):
 
 
 _TITLES = {"plan": mark("Plan"), "history": mark("History"), "stream": mark("Stream"), "answer": mark("Answer")}
-_MANY = 1_000
+_ENDLESS = 1_000
 _UPPER, _LOWER = ("plan", "history"), ("stream", "answer")
 """Where all have room the upper ones are seen, and beneath them, or beside them, one of the lower ones."""
 
@@ -70,7 +70,7 @@ class Panes(Container):
         super().__init__(id=id)
         self._lower = _LOWER[0]
         self._shares: dict[str, float] = {}
-        self._begun = False
+        self._most = 0
         self._divided = ""
         self.chosen = _UPPER[0]
         """The pane that was brought to the front last."""
@@ -93,7 +93,7 @@ class Panes(Container):
         self.query_one(HistoryTable).reset()
         self.query_one(StreamPane).reset()
         self.query_one(AnswerPane).reset()
-        self._shares, self._lower, self._begun = {}, _LOWER[0], False
+        self._shares, self._lower, self._most = {}, _LOWER[0], 0
         self.share_room()
 
     def stand(self, *, beside: bool) -> None:
@@ -107,14 +107,13 @@ class Panes(Container):
         self.share_room()
 
     def share_room(self) -> None:
-        """Divide the rows by what there is to see: a stream that hasn't begun gets few, an answer what the plan leaves.
-
-        Lines that are added change it once, when there are more than few.
-        """
+        """Divide the rows by what there is to see: blank rows of the stream are the plan's, an answer gets most."""
         tabs, rows, steps = 1, self.size.height, self.query_one(PlanTable).steps
         if not self._all or rows <= 2 * tabs:
             return
-        if self.screen.has_class("-vast"):
+        if self.screen.has_class("-flat"):
+            shares = f"{tabs} 1fr"
+        elif self.screen.has_class("-vast"):
             upper = max(tabs + 1, plan_rows(rows, steps)) - tabs
             shares = f"{tabs} {upper}fr {max(1, rows - tabs - upper)}fr"
         else:
@@ -126,11 +125,12 @@ class Panes(Container):
 
     @property
     def _lines(self) -> int:
-        """How many lines the lower pane that is seen has to show; as good as endless for an answer."""
-        if self._lower == "answer":
-            return _MANY if self.query_one(AnswerPane).text else 1
-        self._begun = self._begun or len(self.query_one(StreamPane).lines) > FEW
-        return _MANY if self._begun else 1
+        """How many lines a lower pane has to show, or had; as good as endless once there is an answer.
+
+        That is one number for both, so that going from one to the other moves nothing.
+        """
+        self._most = max(self._most, len(self.query_one(StreamPane).lines))
+        return _ENDLESS if self.query_one(AnswerPane).text else self._most
 
     # Which are seen --------------------------------------------------------------------------------------------
 

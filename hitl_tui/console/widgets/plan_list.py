@@ -34,6 +34,8 @@ _NARROWEST_TITLE = 24
 """What is left to a title that long whatever else has to go."""
 _LONGEST_TITLE = 44
 """What is left to a title that long before anything else is shown beside it."""
+_ROOMY_TITLE, _WIDEST_TITLE = 64, 100
+"""Cells that titles take at most where none is longer, and whatever they are: what stands behind stays near them."""
 _NARROWEST_TIME = 6
 """Room for less than a minute; a longer time makes the column wider once."""
 # What goes first where there is no room: the time column says what a step waits for, when it has no time yet.
@@ -71,7 +73,9 @@ def fitting(width: int, rows: Sequence[PlanRow]) -> dict[str, int]:
             widths["priority"] = word
         else:
             widths["priority"] = _widest({r.priority for r in rows})
-    return {name: widths.get(name, max(4, _title_room(width, shown, widths))) for name in shown}
+    room = _title_room(width, shown, widths)
+    title = room if room <= _ROOMY_TITLE else min(room, max(_ROOMY_TITLE, _title_wanted(rows, _WIDEST_TITLE)))
+    return {name: widths.get(name, max(4, title)) for name in shown}
 
 
 def priority_words(row: PlanRow) -> str:
@@ -107,14 +111,14 @@ def _widest(texts: Collection[str]) -> int:
     return max((cell_width(text) for text in texts), default=0)
 
 
-def _title_wanted(rows: Sequence[PlanRow]) -> int:
-    """Return how many cells titles should have: what the longest takes, within bounds."""
+def _title_wanted(rows: Sequence[PlanRow], most: int = _LONGEST_TITLE) -> int:
+    """Return how many cells titles should have: what the longest takes, at most so many."""
     found = 4
     for row in rows:
         if len(row.title) * 2 > found:  # else it is shorter whatever its characters
             found = max(found, cell_width(title_words(row, beside_team=True)))
-        if found >= _LONGEST_TITLE:
-            return _LONGEST_TITLE
+        if found >= most:
+            return most
     return found
 
 

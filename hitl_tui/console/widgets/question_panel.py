@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key, Paste, Resize
 from textual.geometry import Region
+from textual.layout import Layout
 from textual.message import Message
 
 from hitl_tui.console import keys
@@ -24,7 +25,8 @@ from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.question_queue import QuestionQueue
 from hitl_tui.console.row_layout import content_of
 from hitl_tui.console.services import console_of
-from hitl_tui.console.widgets.action_bar import MOST_ROWS, Actions
+from hitl_tui.console.widgets.action_bar import Actions
+from hitl_tui.console.widgets.fitted_layout import Fitted
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.core.requests import Verdict
 from hitl_tui.language import _, mark
@@ -82,8 +84,6 @@ class TitledFrame(Vertical):
 
 _TITLE_EDGE = 4
 """Cells of the frame's upper edge that no title stands in."""
-_FRAME = 2
-"""Rows of the frame."""
 _SKIP = 4
 """The place of the action that skips."""
 _TURNS = ("question.next", "question.previous")
@@ -166,7 +166,6 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self._mode = ""
         self.noticed: frozenset[str] = frozenset()
         """Ids of the open questions that the screen showed or counted when it was drawn."""
-        self._room = 0
         self._waits = False
         self.idle_keys: frozenset[str] = frozenset()
         """Ids of its keys that would do nothing now."""
@@ -175,18 +174,16 @@ class QuestionPanel(TitledFrame, can_focus=True):
         yield QuestionBody(id="question-body")
         yield Actions(id="question-actions")
 
+    @property
+    def layout(self) -> Layout:
+        return Fitted()
+
     def on_mount(self) -> None:
         self.set_interval(1.0, self._tick)
         self.watch(self.screen, "stack_updates", self._hand_on, init=False)
         self.display = False
 
     # What is asked ---------------------------------------------------------------------------------------------
-
-    def give_room(self, rows: int) -> None:
-        """Let the panel be so many rows high at most; 0 for what the stylesheet says."""
-        if rows != self._room:
-            self._room = rows
-            self._places()
 
     @property
     def question(self) -> Question | None:
@@ -316,11 +313,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         first, *others = self.offered(question)
         if self.reviews(question):
             first = replace(first, label=_("Review {n} marked").format(n=len(self.marked)))
-        rows = self.query_one(Actions).show([first, *others], read=self.read)
-        for count in range(2, MOST_ROWS + 1):
-            self.set_class(rows == count, f"-rows-{count}")
-        self.styles.max_height = self._room or None
-        self.query_one(QuestionBody).styles.max_height = max(1, self._room - _FRAME - rows) if self._room else None
+        self.query_one(Actions).show([first, *others], read=self.read)
         self._look_at_keys(question)
         quiet = self.guard.remaining if self.has_focus else None
         self.set_class(bool(quiet), "-unarmed")
