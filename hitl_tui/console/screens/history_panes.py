@@ -159,10 +159,10 @@ class ThreadPanes(HistoryPanes):
         if pane in dict(self._panes) and pane != self._chosen:
             self.show(pane)
 
-    def focus_next(self, focused: Widget | None) -> None:
+    def focus_next(self, focused: Widget | None, by: int = 1) -> None:
         names = self.filled
         here = (focused.id if focused is not None else "") or ""
-        self.show(names[(names.index(here) + 1) % len(names)] if here in names else self._chosen, focus=True)
+        self.show(names[(names.index(here) + by) % len(names)] if here in names else self._chosen, focus=True)
 
     def on_tab_chosen(self, event: Tab.Chosen) -> None:
         event.stop()

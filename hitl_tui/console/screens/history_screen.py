@@ -413,8 +413,8 @@ class HistoryScreen(SingleResultScreen[bool]):
         event.stop()
         self.say(keymap_of(self.app).named(_(event.why)))
 
-    def action_next_pane(self) -> None:
-        self._panes.focus_next(self.focused)
+    def action_next_pane(self, by: int = 1) -> None:
+        self._panes.focus_next(self.focused, by)
 
     def on_resize(self, event: Resize) -> None:
         self._panes.share_room()

@@ -101,8 +101,8 @@ class HistoryPanes(Container):
         """Share the room anew."""
         raise NotImplementedError
 
-    def focus_next(self, focused: Widget | None) -> None:
-        """Give the focus to the pane after the one that has it."""
+    def focus_next(self, focused: Widget | None, by: int = 1) -> None:
+        """Give the focus to the pane after the one that has it, or before it."""
         raise NotImplementedError
 
     def follow_focus(self, focused: Widget | None) -> None:

@@ -504,11 +504,11 @@ class HomeScreen(PromptScreen):
         if self.chosen:
             self.hitl.sessions.open(self.chosen)
 
-    def action_next_part(self) -> None:
+    def action_next_part(self, by: int = 1) -> None:
         table = ["#sessions"] if self._table is not None and self._table.display else []
         parts = ["#prompt", "#starters", *table]
         here = f"#{self.focused.id}" if self.focused is not None else ""
-        following = parts[(parts.index(here) + 1) % len(parts)] if here in parts else parts[0]
+        following = parts[(parts.index(here) + by) % len(parts)] if here in parts else parts[0]
         self.set_focus(self.query_one(following))  # at once: another key may follow
 
     def on_prompt_left(self, event: Prompt.Left) -> None:

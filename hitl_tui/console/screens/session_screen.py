@@ -457,11 +457,12 @@ class SessionScreen(PromptScreen):
         event.stop()
         self.show_pane(event.pane)
 
-    def action_next_pane(self) -> None:
+    def action_next_pane(self, by: int = 1) -> None:
+        """Go to the pane after the one that has the focus, or before it; from elsewhere to the one to look at first."""
         panes = self.query_one(Panes)
         here, answered = panes.pane(self.focused), self.snapshot is not None and self.snapshot.concluded
         first = "answer" if answered else "stream" if self._rests_on_results else panes.chosen
-        self.show_pane(panes.following(here) if here else first, focus=True)
+        self.show_pane(panes.following(here, by) if here else first, focus=True)
 
     @property
     def _rests_on_results(self) -> bool:

@@ -85,9 +85,9 @@ class StepsPanes(HistoryPanes):
         self.query_one("#steps-state").display = wide or not self._differs
         self.query_one("#steps-difference").display = wide or self._differs
 
-    def focus_next(self, focused: Widget | None) -> None:
+    def focus_next(self, focused: Widget | None, by: int = 1) -> None:
         shown = [pane for pane in (self.query_one(f"#{name}") for name in _PANES) if pane.display]
-        self.screen.set_focus(shown[(shown.index(focused) + 1) % len(shown)] if focused in shown else shown[0])
+        self.screen.set_focus(shown[(shown.index(focused) + by) % len(shown)] if focused in shown else shown[0])
 
 
 class StepsScreen(HistoryScreen, inherit_bindings=False):

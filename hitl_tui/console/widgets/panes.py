@@ -157,10 +157,11 @@ class Panes(Container):
         """Return whether a pane can be seen."""
         return pane in (*_UPPER, self._lower) if self._all else pane == self.chosen
 
-    def following(self, pane: str) -> str:
-        """Return the pane after another one, in a circle."""
-        names = list(_TITLES)
-        return names[(names.index(pane) + 1) % len(names)]
+    def following(self, pane: str, by: int = 1) -> str:
+        """Return the pane after another one, or before it, in a circle; no answer where there is none yet."""
+        answered = bool(self.query_one(AnswerPane).text)
+        names = [name for name in _TITLES if answered or name != "answer" or pane == "answer"]
+        return names[(names.index(pane) + by) % len(names)]
 
     # The stream ------------------------------------------------------------------------------------------------
 
