@@ -33,7 +33,8 @@ class CheckpointCause:
         events: what took effect, in order.
         refused: what somebody ordered and had no effect.
         answered: the questions that were decided, by id, as far as they are on record.
-        asked: what asks since; ids of TODOs, `plan`, ids of proposals.
+        asked: what asks since; ids of TODOs, `plan`, ids of proposals, of many the first.
+        unnamed: how many more ask since.
         inside: of those TODOs, what their teams ask from inside, one line each, by id.
         planned: the plan was made.
         unasked: what let the plan begin without a person, as `core.json_types.PlanReviewed`; empty for nothing.
@@ -46,6 +47,7 @@ class CheckpointCause:
     refused: tuple[Posted, ...] = ()
     answered: Mapping[str, Request] = field(default_factory=dict)
     asked: tuple[str, ...] = ()
+    unnamed: int = 0
     inside: Mapping[str, str] = field(default_factory=dict)
     planned: bool = False
     unasked: PlanReviewed = field(default_factory=lambda: PlanReviewed())
@@ -56,7 +58,7 @@ class CheckpointCause:
     @property
     def quiet(self) -> bool:
         """Only the engine went on: nothing happened that an operator would tell."""
-        happened = self.events or self.refused or self.asked or self.outcome or self.unasked
+        happened = self.events or self.refused or self.asked or self.unnamed or self.outcome or self.unasked
         return not (happened or self.planned or self.restored or self.elsewhere)
 
     def to_dict(self) -> dict[str, Json]:
@@ -65,6 +67,7 @@ class CheckpointCause:
             "events": [_told(e) for e in self.events],
             "refused": [_told(e) for e in self.refused],
             "asked": list(self.asked),
+            "asked_more": self.unnamed,
             "inside": dict(self.inside),
             "planned": self.planned,
             "unasked": cast("dict[str, Json]", dict(self.unasked)) or None,
@@ -82,6 +85,7 @@ class CheckpointCause:
             events=tuple(events),
             refused=tuple(refused),
             asked=tuple(data["asked"]),
+            unnamed=int(data.get("asked_more") or 0),
             inside=dict(data.get("inside") or {}),
             planned=bool(data["planned"]),
             unasked=cast(PlanReviewed, data.get("unasked") or {}),
@@ -157,7 +161,7 @@ class CheckpointCauses:
         refused = [e for e in came if e.event_id in info.refused]
         events = tuple(e for e in came if e not in refused and str(e.event.get("kind", "")) not in _ENGINE)
         here, then = Waiting.at(info) or Waiting(), Waiting.at(before) or Waiting()
-        asked = here.since(then) if info.waiting else ()
+        asked = here.since(then) if info.waiting else Waiting()
         inside = {
             str(event_data(e).get("todo_id", "")): inner_question(event_data(e))
             for e in events
@@ -169,7 +173,8 @@ class CheckpointCauses:
             events=tuple(e for e in events if e.event.get("kind") not in _ASKS),
             refused=tuple(e for e in refused if is_decision(e)),
             answered={name: request for name, request in found.items() if request is not None},
-            asked=tuple(dict.fromkeys([*inside, *asked])),
+            asked=tuple(dict.fromkeys([*inside, *asked.names])),
+            unnamed=asked.count - len(asked.names),
             inside=inside,
             planned=info.node == "plan_review" and before.node == "planning",
             unasked=info.reviewed if _is_unasked(info.reviewed) and not before.reviewed else {},

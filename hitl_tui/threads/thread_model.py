@@ -304,9 +304,14 @@ class Waiting:
             return None if info.waiting and info.message else cls()
         return cls(tuple(found["names"].split(", ")), int(found["count"]))
 
-    def since(self, before: Waiting) -> tuple[str, ...]:
+    @property
+    def unnamed(self) -> int:
+        """How many more than the named ones ask; a name may stand for several questions of a team."""
+        return self.count - len(self.names) if len(self.names) >= _NAMED else 0
+
+    def since(self, before: Waiting) -> Waiting:
         """Return what asks here and didn't before, as far as that is known."""
-        hidden = before.count > _NAMED
-        if hidden and self.count <= before.count:  # it moved up to where it is named
-            return ()
-        return tuple(name for name in self.names if name not in before.names)
+        if before.count > _NAMED and self.count <= before.count:  # it moved up to where it is named
+            return Waiting()
+        names = tuple(name for name in self.names if name not in before.names)
+        return Waiting(names, len(names) + max(0, self.unnamed - before.unnamed))

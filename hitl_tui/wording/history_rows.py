@@ -29,6 +29,7 @@ from hitl_tui.wording.status_words import (
     PlanRow,
     approval_words,
     asked_about,
+    asked_forms,
     asked_words,
     history_said,
     number_of,
@@ -586,13 +587,19 @@ def cause_forms(cause: CheckpointCause) -> list[tuple[str, ...]]:
     proposed = any(_kind(e) == "proposed" for e in cause.events)
     inside = {name: said for name, said in cause.inside.items() if said}
     parts += [_inner_forms(name, said) for name, said in inside.items()]
-    shown = [n for n in cause.asked if n not in inside]
+    again = {str(event_data(e).get("todo_id", "")) for e in cause.events if _asks_again(e)}
+    shown = [n for n in cause.asked if n not in inside and n not in again]
     names = [n for n in shown if not proposed or n == "plan" or n.startswith("todo_")]
-    if said := asked_words(names):
-        parts.append((said,))
+    if forms := asked_forms(names, cause.unnamed):
+        parts.append(forms)
     if cause.outcome:
         parts.append((outcome_words(cause.outcome),))
     return parts or ([(_("before the fork"),)] if cause.elsewhere else [])
+
+
+def _asks_again(posted: Posted) -> bool:
+    """Whether an event says of itself that its step is asked about: a decision was taken back, or it was reopened."""
+    return _kind(posted) == "update" and event_data(posted).get("status") == Status.PENDING
 
 
 def _inner_forms(todo_id: str, question: str) -> tuple[str, ...]:

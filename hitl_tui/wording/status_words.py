@@ -276,11 +276,8 @@ def waiting_words(waiting: Waiting, *, planned: bool = False) -> str:
         waiting: what asks.
         planned: the plan was made there.
     """
-    more = waiting.count - len(waiting.names)
-    asked = asked_words(waiting.names)
-    if not asked:
-        return _("planned") if planned else ""
-    return _("{asked} and {n} more").format(asked=asked, n=more) if more else asked
+    asked = asked_forms(waiting.names, waiting.count - len(waiting.names))
+    return asked[0] if asked else _("planned") if planned else ""
 
 
 def asked_words(names: Sequence[str]) -> str:
@@ -294,6 +291,22 @@ def asked_words(names: Sequence[str]) -> str:
     proposed = any(name != "plan" and not name.startswith("todo_") for name in names)
     asked = ", ".join(filter(None, (todos, plan, _("about a proposal") if proposed else "")))
     return _("asked {asked}").format(asked=asked) if asked else ""
+
+
+def asked_forms(names: Sequence[str], more: int) -> tuple[str, ...]:
+    """Return that something asks in several forms, with ever fewer names: `asked 001 002 and 3 more`.
+
+    Args:
+        names: as for `asked_words`.
+        more: how many ask besides, whose names aren't known.
+    """
+    found = []
+    for kept in range(len(names), 0, -1):
+        said, left = asked_words(names[:kept]), more + len(names) - kept
+        found.append(_("{asked} and {n} more").format(asked=said, n=left) if left else said)
+    if not found and more:
+        found.append(ngettext("asked {n} more question", "asked {n} more questions", more).format(n=more))
+    return tuple(found)
 
 
 def asked_about(request: Request) -> str:

@@ -20,8 +20,9 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.language import using
-from hitl_tui.threads.checkpoint_causes import CheckpointCauses
-from hitl_tui.wording.history_rows import event_rows
+from hitl_tui.threads.checkpoint_causes import CheckpointCause, CheckpointCauses
+from hitl_tui.threads.thread_model import Waiting
+from hitl_tui.wording.history_rows import cause_words, event_rows
 from hitl_tui.wording.text_lines import result_lines
 
 LONG = "compare what the landlord asks for with the legal cap"
@@ -148,3 +149,30 @@ async def test_a_row_keeps_to_its_room_in_either_language(tmp_path: Path, room: 
         await rows(op, room)
         with using("ko"):
             await rows(op, room)
+
+
+async def test_a_row_counts_who_asks_besides_those_it_has_room_to_name(tmp_path: Path) -> None:
+    place = Place(tmp_path, *(step("low", f"step {n}") for n in range(12)))
+    async with place.open() as op:
+        await op.rest()
+        assert "asked 001 002 003 004 005 and 7 more" in await rows(op, 60)
+        assert "asked 001 002 and 10 more" in await rows(op, 26)
+        assert (await rows(op, 12))[0].startswith("asked")
+
+
+def test_of_many_that_ask_those_are_counted_that_have_no_room_for_a_name() -> None:
+    five = tuple(f"todo_{n:03}" for n in range(1, 6))
+    assert Waiting(five, 13).since(Waiting(five, 12)) == Waiting((), 1)
+    assert Waiting(five, 11).since(Waiting(five, 12)) == Waiting()
+    assert cause_words(CheckpointCause(unnamed=1)) == "asked 1 more question"
+    assert CheckpointCause.from_dict(CheckpointCause(asked=five, unnamed=7).to_dict()).unnamed == 7
+
+
+async def test_undoing_a_skip_says_alone_that_the_step_asks_again(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"), step("low", "b"))
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo skip 2", "/todo update 2 pending")
+        await op.rest()
+        assert (await rows(op, 60))[0] == "undid the skip of 002 by ann"
+        assert (await rows(op, 24))[0] == "undid the skip of 002"

@@ -194,12 +194,12 @@ def fitted(parts: Sequence[Sequence[str]], room: int) -> str:
     for n, forms in enumerate(parts[: len(chosen)]):
         rest = room - cell_width(_line([*chosen[:n], "", *chosen[n + 1 :]], dropped)) - (3 if len(chosen) > 1 else 0)
         chosen[n] = next((form for form in forms if cell_width(form) <= rest), chosen[n])
-    whole = joined(*chosen, _("+{n} more").format(n=dropped)) if dropped else ""
-    return whole if whole and cell_width(whole) <= room else one_line(_line(chosen, dropped), room)
+    said = _line(chosen, dropped)
+    return one_line(said if cell_width(said) <= room or not dropped else joined(*chosen, f"+{dropped}"), room)
 
 
 def _line(parts: Sequence[str], more: int) -> str:
-    return joined(*parts, f"+{more}" if more else "")
+    return joined(*parts, _("+{n} more").format(n=more) if more else "")
 
 
 def _step(info: CheckpointInfo) -> str:
