@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from console_support import RISE, Console, command_workspace, console
+from console_support import RISE, TWO, Console, command_workspace, console
 from textual.widgets import DataTable
 
 from hitl_tui.commands.handler import CommandHandler
@@ -162,3 +162,16 @@ async def test_what_is_read_before_it_is_laid_out_is_shown(tmp_path: Path) -> No
         c.app.push_screen(inbox)
         await c.until(lambda: inbox.query(DataTable) and len(lines(c)) == 1, "what waits")
         assert "1 open" in str(inbox.query(".dialog").first().border_title)
+
+
+@pytest.mark.parametrize("height", [8, 10, 14, 24])
+async def test_the_line_at_the_cursor_is_seen_in_a_low_terminal(tmp_path: Path, height: int) -> None:
+    async with console(tmp_path, query=TWO, size=(40, height)) as c:
+        await c.asked(2)
+        await c.press("f3")
+        await c.until(lambda: isinstance(c.app.screen, InboxDialog) and len(lines(c)) == 2, "both questions")
+        for key, words in (("down", "Approve 002"), ("up", "Approve 001")):
+            await c.press(key)
+            table = c.app.screen.query_one(DataTable)
+            seen = ["".join(s.text for s in table.render_line(y)) for y in range(table.size.height)]
+            assert any(words in line for line in seen), (height, seen)

@@ -21,6 +21,7 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.dialog_frame import Dialog
+from hitl_tui.console.widgets.layout import SHORT
 from hitl_tui.console.widgets.lists import Listing
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.console.workers import work_on
@@ -104,7 +105,6 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     def on_mount(self) -> None:
         table = self.query_one("#inbox-table", DataTable)
-        table.show_header = True
         for column, size in zip(_HEADS, (10, 10, _RISK, _WHEN), strict=True):
             table.add_column(Text(_(_HEADS[column])), key=column, width=size)
         self._laid_out = True
@@ -232,6 +232,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
 
     def _fill(self) -> None:
         table, now = self.query_one("#inbox-table", InboxTable), datetime.now(UTC)
+        table.show_header = self.app.size.height >= SHORT  # below it its one row is the line at the cursor
         words = table.finding.needle.split()
         found = [view for view in self._all if self._has(view, words)] if words else self._all
         self._views, self._found = found[:_SHOWN], len(found)
