@@ -99,13 +99,18 @@ def help_rows(
             ),
         ]
     )
-    usages = [
-        Row("", assembled((f"  {usage}", "bold"), (f"\n      {_(summary)}", "$text-muted")))
-        for usage, summary in help_table()
-    ]
-    commands = [text_row(_("Commands"), "bold $text-primary"), *usages]
+    commands = command_rows(help_table())
     sections.insert(bool(told) if commands_first else len(sections), commands)
     return [row for section in sections for row in [*section, text_row("")]][:-1]
+
+
+def command_rows(commands: Iterable[tuple[str, str]]) -> list[Row]:
+    """Return commands below their title, each with its usage and what it does."""
+    usages = [
+        Row("", assembled((f"  {usage}", "bold"), (f"\n      {_(summary)}", "$text-muted")))
+        for usage, summary in commands
+    ]
+    return [text_row(_("Commands"), "bold $text-primary"), *usages]
 
 
 def key_rows(keymap: Keymap, specs: Iterable[keys.KeySpec]) -> list[Row]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +31,7 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, translate
 from hitl_tui.wording.history_rows import todo_rows
+from hitl_tui.wording.rows import text_row
 from hitl_tui.wording.status_words import number_of, status_words, undo_command
 from hitl_tui.wording.times import MODES, mode_words
 
@@ -126,8 +127,8 @@ class SessionActions:
             with display.working_on(line):
                 result = await work()
             self.decisions.remember(handle, result)
-        if len(result.data.get("commands", ())) == len(SPECS):
-            self._console.action_help(commands=True)
+        if commands := result.data.get("commands"):
+            await self._help(commands)
             return
         self._answer(result)
         if result.data.get("reason") == "no_change":
@@ -135,7 +136,18 @@ class SessionActions:
         if result.data.get("trusted") is False:
             await self._trust(handle, handler, result)
             return
-        await self._show_result(handle, result)
+        await self._show_result(handle, result, line)
+
+    async def _help(self, commands: Sequence[Mapping[str, str]]) -> None:
+        """Show how commands are used; of all of them in the help that a key opens, too."""
+        from hitl_tui.console.dialogs.text_viewer import HelpScreen
+        from hitl_tui.console.help_rows import command_rows
+
+        if len(commands) == len(SPECS):
+            self._console.action_help(commands=True)
+        else:
+            rows = command_rows((one["usage"], one["summary"]) for one in commands)
+            await self._console.push_screen_wait(HelpScreen(rows))
 
     async def _restore_named(self, handle: SessionHandle, name: str) -> None:
         """Go back to what a typed command names, after the preview that the key shows, too."""
@@ -200,7 +212,7 @@ class SessionActions:
         later = _("It comes after the question on the screen: {session.question}, then {question.next}.")
         return self._console.keymap.named(said if first else later)
 
-    async def _show_result(self, handle: SessionHandle, result: CommandResult) -> None:
+    async def _show_result(self, handle: SessionHandle, result: CommandResult, line: str) -> None:
         display, data = self._display, result.data
         if result.failed:
             return
@@ -213,7 +225,7 @@ class SessionActions:
 
             if lines := decision_lines(data["decisions"]):
                 display.note("\n".join(lines))
-            display.show_pane("stream")
+            await self._let_read(line, "\n".join(lines))
         elif "todos" in data and "summary" in data:
             display.show_pane("plan")
         elif "rules" in data:
@@ -226,7 +238,13 @@ class SessionActions:
         elif result.shown is not None:
             await self._view_todo(handle, result.shown)
         elif "\n" in result.message and display.at_prompt:
-            display.show_pane("stream")  # all of it is only there
+            await self._let_read(line, self._words(result)[0])  # all of it is only there
+
+    async def _let_read(self, line: str, text: str) -> None:
+        """Let the end of the stream be read, which is the answer to a line; whole where it has too few rows for it."""
+        if not await self._display.fits_stream(text):
+            rows = [text_row(safe_text(text))]
+            await self._console.push_screen_wait(TextViewer(safe_text(line, multiline=False), rows))
 
     def open_source(self) -> None:
         """Open a place that the answer cites, or a file that was written."""
@@ -237,7 +255,7 @@ class SessionActions:
         if number:
             result = await handle.handler.handle_command(f"/source {number}")
             self._report(result)
-            await self._show_result(handle, result)
+            await self._show_result(handle, result, f"/source {number}")
 
     def choose_mode(self) -> None:
         """Let a mode be chosen."""

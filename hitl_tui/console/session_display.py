@@ -51,6 +51,10 @@ class SessionDisplay(Protocol):
         """Add a command, or what it answered, to the stream."""
         ...
 
+    async def fits_stream(self, text: str) -> bool:
+        """Bring the stream to the front; return whether all of a text that it ends with can be seen there."""
+        ...
+
     def working_on(self, line: str) -> AbstractContextManager[None]:
         """Say that words which were sent are being planned for, as long as the context lasts."""
         ...

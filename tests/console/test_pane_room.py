@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from textual.geometry import Size
 
 from hitl_tui.console.dialogs.edit_dialog import EditDialog
+from hitl_tui.console.dialogs.text_viewer import HelpScreen, TextViewer
 from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -218,3 +219,49 @@ async def test_what_comes_while_the_stream_is_hidden_is_broken_to_its_width(tmp_
         panes.show("stream")
         await c.until(lambda: stream.size.width > 0, "the stream again")
         await c.until(lambda: max(map(len, stream.lines)) < stream.size.width, "that all of it can be read")
+
+
+async def test_next_and_previous_pane_pass_no_answer_that_is_not_there_and_move_nothing(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, mode="step") as c:
+        await c.asked()
+        c.session.show_pane("plan", focus=True)
+        await c.pilot.pause()
+        places = [c.session.query_one(f"#{pane}").region for pane in ("plan", "history", "stream")]
+        for key, panes in (("f6", ("history", "stream", "plan")), ("f18", ("stream", "history", "plan"))):
+            for pane in panes:
+                await c.press(key)
+                await c.pilot.pause()
+                assert c.session.focused is not None and c.session.focused.id == pane
+                assert [c.session.query_one(f"#{pane}").region for pane in ("plan", "history", "stream")] == places
+        await finished(c)
+        for key, pane in (("f6", "answer"), ("f6", "plan"), ("shift+f6", "answer"), ("shift+f6", "stream")):
+            await c.press(key)
+            assert c.session.focused is not None and c.session.focused.id == pane
+
+
+@pytest.mark.parametrize(("size", "line"), [((80, 24), "/help todo"), ((120, 40), "/help checkpoint")])
+async def test_how_commands_are_used_is_read_on_the_screen_of_the_help(
+    tmp_path: Path, size: tuple[int, int], line: str
+) -> None:
+    async with console(tmp_path, query=RISE, mode="step", size=size) as c:
+        await c.asked()
+        await c.send(line)
+        await c.until(lambda: isinstance(c.app.screen, HelpScreen), "the help")
+        assert line.replace("help ", "") in "\n".join(drawn(c))
+        await c.press("escape")
+        assert c.prompt.has_focus
+
+
+async def test_an_answer_of_more_lines_than_the_stream_has_is_read_on_a_screen_of_its_own(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE, mode="step", size=(80, 16)) as c:
+        await c.asked()
+        stream = c.session.query_one(StreamPane)
+        for _ in range(4):
+            await c.send("/todo skip 2")
+            await c.until(lambda: c.status("todo_002") == Status.SKIPPED, "the skip")
+            await c.send("/todo update 2 pending")
+            await c.until(lambda: c.status("todo_002") != Status.SKIPPED, "that it is undone")
+        await c.send("/decisions")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "all of it")
+        await c.press("escape")
+        assert len(stream.lines) > stream.size.height, "the stream has it, too"

@@ -580,6 +580,14 @@ class SessionScreen(PromptScreen):
         for panes in self.query(Panes):  # none at the very end
             panes.note(when, text)
 
+    async def fits_stream(self, text: str) -> bool:
+        """See `SessionDisplay`."""
+        laid_out = asyncio.Event()
+        self.show_pane("stream")
+        self.call_after_refresh(laid_out.set)
+        await laid_out.wait()
+        return all(panes.fits_stream(text) for panes in self.query(Panes))
+
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         if event.widget is not self.focused:  # the focus went on before this came here
             return

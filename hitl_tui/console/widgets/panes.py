@@ -183,17 +183,18 @@ class Panes(Container):
     def clear(self) -> None:
         """Empty the stream; new lines appear as always."""
         self.query_one(StreamPane).reset()
-        self._begun = False
+        self._most = 0
         self.entitle()
         self.share_room()
 
     def note(self, when: str, text: str) -> None:
         """Add to the stream a command, or what it answered, at a time of day."""
-        head = f"{when}     › "
-        for row in safe_text(text).split("\n"):
-            self.query_one(StreamPane).add([Line("", head, row)])
-            head = " " * len(head)
+        self.query_one(StreamPane).add(_noted(when, text))
         self.share_room()
+
+    def fits_stream(self, text: str) -> bool:
+        """Return whether all of a text can be seen in the stream, as `note` adds it."""
+        return self.query_one(StreamPane).fits(_noted("00:00:00", text))
 
     def filter(self, todo_id: str) -> None:
         """Show only the lines of one TODO in the stream, or all again."""
@@ -207,3 +208,10 @@ class Panes(Container):
         title = _("Stream · {only}").format(only=number_of(stream.only)) if stream.only else _("Stream")
         running = [f"{number_of(t)} {share:.0%}" for t, share in self._shares.items() if 0 <= share < 1]
         stream.border_title = Content(" · ".join([title, *running]))
+
+
+def _noted(when: str, text: str) -> list[Line]:
+    """Return the lines of a command, or of what it answered, at a time of day."""
+    head = f"{when}     › "
+    first, *others = safe_text(text).split("\n")
+    return [Line("", head, first), *(Line("", " " * len(head), row) for row in others)]

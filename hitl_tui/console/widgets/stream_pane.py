@@ -183,6 +183,10 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         if self._bars != bars or self.finding.active:
             self._foot()
 
+    def fits(self, lines: Iterable[Line]) -> bool:
+        """Return whether all of some lines can be seen at once."""
+        return sum(len(wrapped(line, self._room)) for line in lines) <= self.size.height
+
     def _shows(self, line: Line) -> bool:
         return not self._only or line.todo_id in ("", self._only)
 
