@@ -193,7 +193,7 @@ def _about(draft: Draft, todo: SupervisorTodo) -> About:
 def _conditions(todo: SupervisorTodo) -> list[str]:
     """Return what has to hold for a step and isn't checked."""
     conditions = todo.metadata.get("conditions", ())
-    return [Message('Nothing checks "{}"; approve {} only where that holds.', one, todo.name) for one in conditions]
+    return [Message('Nothing checks "{}"; approve it only where that holds.', one) for one in conditions]
 
 
 def _unread(todo: SupervisorTodo) -> list[str]:

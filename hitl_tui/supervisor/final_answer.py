@@ -229,7 +229,7 @@ def compose(
         for d in t.dependencies
         if d in by_id and not _asks_on(t, by_id[d])
         if not (_asked_a_table(results.get(t.id)) and asked[d] != asked[t.id])
-        if not (t.agent_name in unaware and by_id[d].risk is not Risk.LOW)  # what it did isn't told in the later result
+        if t.agent_name not in unaware  # what it found or did isn't told in the later result
         if not (d in briefs and _says_more(briefs[d], briefs[t.id]))
     }
     leaves = [t for t in done if t.id not in used and t.id not in runs]

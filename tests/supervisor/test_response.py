@@ -136,7 +136,7 @@ def test_what_one_command_changed_comes_first_beside_another_result() -> None:
     assert "What was done" not in alone and "kept 30" in alone
 
 
-def test_what_a_step_changed_is_told_although_a_later_one_comes_after_it() -> None:
+def test_what_a_step_found_or_changed_is_told_where_the_later_one_looks_at_no_result() -> None:
     rotate, vat = (replace(todo(n, *range(1, n)), agent_name=name) for n, name in ((1, "rotate"), (2, "vat")))
     results = {"todo_001": {"text": "kept 30"}, "todo_002": {"text": "total: 550.0"}}
 
@@ -144,8 +144,9 @@ def test_what_a_step_changed_is_told_although_a_later_one_comes_after_it() -> No
         text = compose("q", "en", [replace(rotate, risk=risk), vat], results, unaware=alone).text
         return text.split("\n## ")[0].strip()
 
-    assert told(Risk.HIGH, "vat") == "## Answer\n\n**Step 1**\n\nkept 30\n\n**Step 2**\n\ntotal: 550.0"
-    assert told(Risk.HIGH) == told(Risk.LOW, "vat") == "## Answer\n\ntotal: 550.0"
+    both = "## Answer\n\n**Step 1**\n\nkept 30\n\n**Step 2**\n\ntotal: 550.0"
+    assert told(Risk.HIGH, "vat") == told(Risk.LOW, "vat") == both
+    assert told(Risk.HIGH) == "## Answer\n\ntotal: 550.0"
     first = replace(vat, dependencies=())
     text = compose("q", "en", [first, replace(rotate, risk=Risk.HIGH)], results).text
     assert text.index("kept 30") < text.index("total: 550.0")
