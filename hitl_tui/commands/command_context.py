@@ -23,7 +23,6 @@ from hitl_tui.core.board import Board, Control, Draft, judge
 from hitl_tui.core.errors import AskedAnew, BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.fold import check_event
-from hitl_tui.core.fold_decisions import carry_out
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData, Json, JsonObject
@@ -31,6 +30,7 @@ from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name
 from hitl_tui.core.plan import AgentFacts, changed_words
 from hitl_tui.core.policy import Mode, Risk
+from hitl_tui.core.proposal_changes import carry_out
 from hitl_tui.core.question_field import question_of, question_path, with_question
 from hitl_tui.core.questions import MOST_CHANGED
 from hitl_tui.core.requests import (
@@ -521,7 +521,7 @@ class CommandContext:
         accepted = accepted_changes(state["changes"], value)
         if value is not None:
             draft, event = self.draft(), Event(EventKind.DECIDED, {}, by=self.by, at=self.session.writer.now())
-            carry_out(draft, event, {**state, "changes": accepted})
+            carry_out(draft, event, accepted)
             if draft.control.refused:
                 raise BadInput(draft.control.refused[-1]["message"])
         for todo_id in ended_by(accepted):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +28,11 @@ from hitl_tui.commands.question_lookup import Unbound, Unshown
 from hitl_tui.commands.results import CommandResult, failure
 from hitl_tui.core.errors import BadInput, HitlError, Refused, UnknownName
 from hitl_tui.core.identity import Identity
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import Json, JsonObject, ProposedChange, StepNamed
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.proposal_changes import plan_now, plan_then
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.todos import SupervisorTodo
@@ -275,6 +276,11 @@ class CommandHandler:
     async def freed(self, mode: Mode) -> tuple[str, ...]:
         """Return the ids of the TODOs that another mode would let run without a question; see `rule_commands.freed`."""
         return await rule_commands.freed(self._context, mode)
+
+    def plan_with(self, changes: Sequence[ProposedChange]) -> tuple[Sequence[StepNamed], Sequence[StepNamed]]:
+        """Return the steps of the plan as they stand, and as they would with changes of a proposal."""
+        draft = self._context.draft()
+        return plan_now(draft), plan_then(draft, changes)
 
     async def edit(self, todo: SupervisorTodo, text: str, arguments: JsonObject) -> CommandResult:
         """Give a TODO another exact input; it is asked anew.

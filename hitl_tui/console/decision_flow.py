@@ -120,7 +120,7 @@ class DecisionFlow:
     async def _parts(self, handle: SessionHandle, question: Question) -> None:
         """Accept a proposal change by change."""
         async with told_when_gone(self._console, handle, question):
-            numbers = await chosen_changes(self._console, question)
+            numbers = await chosen_changes(self._console, question, handle.handler.plan_with)
         if numbers is not None:
             value = question.accepting(numbers)
             await self._decide(handle, question, Verdict.APPROVE, value=value)

@@ -7,7 +7,7 @@ what makes an event cheap.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import cast, overload
 
@@ -229,6 +229,12 @@ class Draft:
         self.control = board.control
         self.changed: dict[str, SupervisorTodo | None] = {}
 
+    def copy(self) -> Draft:
+        """Return the same, to be changed by itself."""
+        found = Draft(self.board, self.rules)
+        found.control, found.changed = self.control, dict(self.changed)
+        return found
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the ids of all TODOs there are now."""
         changed = self.changed
@@ -279,6 +285,12 @@ class Draft:
         todo = self.changed.get(todo_id)
         found: Sequence[str] = self.board.todos[todo_id].get("dependencies", ()) if todo is None else todo.dependencies
         return found
+
+    def users_of(self, changed: Iterable[str]) -> set[str]:
+        """Return the ids of TODOs that depend on one of these."""
+        names, users = set(changed), self.board.index.users
+        found = {user for todo_id in names for user in users.get(todo_id, ())}
+        return found | {i for i, t in self.changed.items() if t is not None and not names.isdisjoint(t.dependencies)}
 
     def missing(self, todo_id: str) -> Sequence[str]:
         """Return the ids of the skipped TODOs whose results a TODO lacks; KeyError for one that isn't there."""

@@ -31,6 +31,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.policy import Mode, Risk
+from hitl_tui.core.proposal_changes import carry_out
 from hitl_tui.core.requests import BY_RULE, Kind, Verdict
 from hitl_tui.core.todos import MAY_BEGIN, SYSTEM, Status, SupervisorTodo, without
 
@@ -289,7 +290,7 @@ def proposed(draft: Draft, event: Event) -> None:
     for change in proposal["changes"]:
         Change(change["kind"])
     if event.data.get("unasked") and fold_decisions.asks_nobody(draft, proposal):
-        fold_decisions.carry_out(draft, event, proposal)
+        carry_out(draft, event, proposal["changes"])
     else:
         draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): proposal})
 

@@ -40,7 +40,7 @@ def settle(draft: Draft, at: str) -> None:
     """
     reached = _reached(draft)
     while changed := _follow_dependencies(draft, reached):
-        reached |= users_of(draft, changed)
+        reached |= draft.users_of(changed)
     _ask_failures_anew(draft, reached)
     if draft.control.plan == PLAN_ACCEPTED:
         _ask(draft, reached, at)
@@ -98,14 +98,7 @@ def _reached(draft: Draft) -> set[str]:
     before, now = draft.board.control, draft.control
     if not draft.changed or (before.plan, before.mode, before.branch) != (now.plan, now.mode, now.branch):
         return set(draft)
-    return set(draft.changed) | draft.board.index.groups[MANUAL] | users_of(draft, draft.changed)
-
-
-def users_of(draft: Draft, changed: Iterable[str]) -> set[str]:
-    """Return the TODOs that depend on one of these."""
-    names, users = set(changed), draft.board.index.users
-    found = {user for todo_id in names for user in users.get(todo_id, ())}
-    return found | {i for i, t in draft.changed.items() if t is not None and not names.isdisjoint(t.dependencies)}
+    return set(draft.changed) | draft.board.index.groups[MANUAL] | draft.users_of(draft.changed)
 
 
 def _completion(draft: Draft, todo_id: str) -> int:
@@ -244,7 +237,7 @@ def _pass_over(draft: Draft, todo: SupervisorTodo, at: str) -> None:
     metadata: TodoMetadata = {**todo.metadata, "skip_reason": why, "skipped_by": SYSTEM}
     draft.put(todo.with_status(Status.SKIPPED, approval=None, metadata=metadata, completed_at=at))
     reached = {todo.id}
-    while reached := _follow_dependencies(draft, users_of(draft, reached)):
+    while reached := _follow_dependencies(draft, draft.users_of(reached)):
         pass
 
 
@@ -263,7 +256,7 @@ def _all_users(draft: Draft, todo_id: str) -> set[str]:
     """Return the TODOs that depend on one, or on one that does."""
     found: set[str] = set()
     reached = {todo_id}
-    while reached := users_of(draft, reached) - found:
+    while reached := draft.users_of(reached) - found:
         found |= reached
     return found
 
@@ -275,7 +268,7 @@ def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
         denied: TodoMetadata = {"rejected": True, "denied": {"rule": judgement.rule, "name": judgement.name}}
         draft.put(todo.with_status(Status.FAILED, error=error, completed_at=at, metadata={**todo.metadata, **denied}))
         reached = {todo.id}
-        while reached := _follow_dependencies(draft, users_of(draft, reached)):
+        while reached := _follow_dependencies(draft, draft.users_of(reached)):
             pass
     elif judgement.ruling is Ruling.ALLOW and not todo.missing:
         who = Message("policy rule {}", judgement.label) if judgement.rule else Message("mode {}", draft.control.mode)

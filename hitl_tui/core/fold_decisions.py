@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hitl_tui.core import board, fold_operator_events
 from hitl_tui.core.board import Draft
-from hitl_tui.core.errors import HitlError, Refused
+from hitl_tui.core.errors import Refused
 from hitl_tui.core.events import Event, refusal
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON, by_whom, rejected, stop_all
 from hitl_tui.core.interrupts.numbers import asked_anew
@@ -15,12 +15,10 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import (
     Approval,
     EffectResolution,
-    EventData,
     Interrupt,
     InterruptAnswer,
     PlanReviewed,
     ProposalState,
-    ProposedChange,
     TodoMetadata,
     TodoQuestion,
 )
@@ -29,6 +27,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change
 from hitl_tui.core.plan_review import EndedBy
 from hitl_tui.core.policy import Mode, Risk, Ruling, Terms
+from hitl_tui.core.proposal_changes import carry_out
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_now, proposal_question, question_of
 from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes, lets_run
 from hitl_tui.core.todos import GAPS, Status, SupervisorTodo
@@ -108,7 +107,7 @@ def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     draft.control = replace(draft.control, proposals=proposals)
     if verdict is Verdict.APPROVE:
         value = event.data.get("value")
-        added = carry_out(draft, event, {**proposal, "changes": accepted_changes(proposal["changes"], value)})
+        added = carry_out(draft, event, accepted_changes(proposal["changes"], value))
         for todo_id in added if lets_run(value) else ():
             _let_run(draft, event, draft.get(todo_id))
 
@@ -136,52 +135,6 @@ def asks_nobody(draft: Draft, proposal: ProposalState) -> bool:
         return False
     added = [SupervisorTodo.from_dict(change["todo"]) for change in changes]
     return all(board.judge(draft, todo).ruling is Ruling.ALLOW for todo in added)
-
-
-def carry_out(draft: Draft, event: Event, proposal: ProposalState) -> tuple[str, ...]:
-    """Make a proposal's changes, all or none, and return the ids of what it adds. Nobody is asked about it any more."""
-    before = dict(draft.changed), draft.control
-    renamed: dict[str, str] = {}
-    try:
-        for change in proposal["changes"]:
-            _apply_change(draft, event, change, renamed)
-        if any(Change(c["kind"]) in (Change.ADD, Change.AFTER) for c in proposal["changes"]):
-            fold_operator_events.rank_by_dependencies(draft)
-    except (HitlError, LookupError, TypeError, ValueError, AttributeError) as error:
-        draft.changed, draft.control = before
-        why = error.message if isinstance(error, HitlError) else repr(error)
-        message = Message("The plan can no longer change like this: {}", why)
-        draft.control = draft.control.refuse([refusal(event, message, "stale")])
-        return ()
-    return tuple(renamed.values())
-
-
-def _apply_change(draft: Draft, event: Event, change: ProposedChange, renamed: dict[str, str]) -> None:
-    """Apply one change of a proposal; `renamed` keeps what ids its additions got instead of the proposed ones."""
-    kind = Change(change["kind"])
-    if kind is Change.ADD:
-        todo = fold_operator_events.new_todo(change["todo"])
-        todo = replace(todo, dependencies=tuple(renamed.get(d, d) for d in todo.dependencies))
-        renamed[str(change["todo"]["id"])] = fold_operator_events.add_todo(draft, event, todo)
-    elif kind is Change.SKIP:
-        reason = change.get("reason") or DEFAULT_SKIP_REASON
-        fold_operator_events.skip(draft, replace(event, data={"todo_id": change["todo_id"], "reason": reason}))
-    elif kind is Change.REMOVE:
-        fold_operator_events.remove(draft, replace(event, data={"todo_id": change["todo_id"]}))
-    elif kind is Change.EDIT:
-        given: EventData = {"todo_id": change["todo_id"], "arguments": change["arguments"], "risk": change["risk"]}
-        fold_operator_events.edit(draft, replace(event, data=given))
-    elif kind is Change.AFTER:
-        after = [renamed.get(d, d) for d in change["after"]]
-        fold_operator_events.come_after(draft, replace(event, data={"todo_id": change["todo_id"], "after": after}))
-        if anchor := change.get("anchor"):
-            where: EventData = {"todo_id": change["todo_id"], "where": change["where"]}
-            where["anchor"] = renamed.get(anchor, anchor)
-            fold_operator_events.place(draft, replace(event, data=where))
-    else:
-        fold_operator_events.priority(
-            draft, replace(event, data={"todo_id": change["todo_id"], "priority": change["priority"]})
-        )
 
 
 def _decided_run(draft: Draft, event: Event, todo: SupervisorTodo, verdict: Verdict) -> None:

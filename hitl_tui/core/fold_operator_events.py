@@ -12,7 +12,6 @@ from hitl_tui.core import board as b
 from hitl_tui.core.board import Draft
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import Event
-from hitl_tui.core.fold_consequences import users_of
 from hitl_tui.core.given_values import given_values
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import (
@@ -228,7 +227,7 @@ def remove(draft: Draft, event: Event) -> None:
                 "{} is {} and can't be removed; only a step that never started can.", step_name(todo.id), todo.status
             )
         )
-    may = sorted((t for t in users_of(draft, [todo.id]) if t in draft), key=draft.rank)
+    may = sorted((t for t in draft.users_of([todo.id]) if t in draft), key=draft.rank)
     users = [t for t in may if todo.id in draft.dependencies(t)]
     if users:
         raise BadInput(
@@ -345,7 +344,7 @@ def move(draft: Draft, event: Event) -> None:
                 step_name(nearest),
             )
         )
-    users = _connected(draft, todo, lambda one: users_of(draft, [one])) & passed
+    users = _connected(draft, todo, lambda one: draft.users_of([one])) & passed
     if users:
         nearest = min(users, key=lambda one: (todo.id not in draft.dependencies(one), draft.rank(one)))
         raise BadInput(

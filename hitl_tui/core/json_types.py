@@ -553,3 +553,4 @@ class About(TypedDict, total=False):
     previewed: bool
     steps: Mapping[str, StepShown]
     plan: Sequence[StepNamed]
+    then: Sequence[StepNamed]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain
 from typing import Any, cast
 
 from hitl_tui.core.board import (
@@ -34,7 +34,6 @@ from hitl_tui.core.json_types import (
     ProposedChange,
     ResultReference,
     RunBefore,
-    StepNamed,
     Subject,
     TodoState,
 )
@@ -43,6 +42,7 @@ from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, next_ids
 from hitl_tui.core.plan_index import MEASURED, MISSED, turn_of
 from hitl_tui.core.policy import Facts, Judgement, Of, Risk, Ruling, Terms
+from hitl_tui.core.proposal_changes import plan_now, plan_then
 from hitl_tui.core.requests import OPTIONS, Kind, Request, Verdict, request_id
 from hitl_tui.core.todos import Status, SupervisorTodo
 
@@ -423,10 +423,6 @@ def _unasked_risk(draft: Draft, todos: Iterable[SupervisorTodo]) -> Risk:
     return max(allowed, key=list(Risk).index, default=Risk.LOW)
 
 
-MOST_NAMED = 40
-"""Steps of a plan that a proposal shows as it is and as it would be."""
-
-
 def proposal_now(draft: Draft, proposal: ProposalState) -> ProposalState:
     """Return a proposal with the ids that its steps would get in the plan as it is now."""
     try:
@@ -460,6 +456,7 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
         "text": proposal.get("text", ""),
     }
     try:
+        about["plan"], about["then"] = plan_now(draft), plan_then(draft, proposal["changes"])
         added = [SupervisorTodo.from_dict(c["todo"]) for c in proposal["changes"] if c["kind"] == Change.ADD.value]
         edited = [
             replace(draft.get(c["todo_id"]), arguments=dict(c["arguments"]), risk=Risk(c["risk"]))
@@ -468,19 +465,9 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
         ]
         risk = _unasked_risk(draft, [*added, *edited])
         about["steps"] = {t.id: {"title": t.name} for t in added}
-        about["plan"] = _plan_now(draft)
     except (HitlError, LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
         risk = Risk.HIGH
     return _session_request(draft, Kind.PROPOSAL, "planner", subject, about, risk)
-
-
-def _plan_now(draft: Draft) -> list[StepNamed]:
-    """Return the steps that aren't skipped, in their order; none of a plan too long to be read beside a question."""
-    ids = [*islice(draft, MOST_NAMED + 1)]
-    if len(ids) > MOST_NAMED:
-        return []
-    todos = [draft.get(todo_id) for todo_id in sorted(ids, key=draft.rank)]
-    return [{"id": todo.id, "title": todo.name} for todo in todos if todo.status is not Status.SKIPPED]
 
 
 def _session_request(

@@ -324,7 +324,9 @@ def _of_other(question: Question) -> Iterable[Row]:
     elif question.kind is Kind.PROPOSAL:
         proposal = subject["proposal"]
         yield from change_rows(proposal, shown)
-        yield from plan_change_rows(question.view.request.about.get("plan") or (), proposal["changes"])
+        about = question.view.request.about
+        plan = about.get("plan") or ()
+        yield from plan_change_rows(plan, about.get("then", plan))
     elif question.kind is Kind.EFFECT:
         why = safe_text(translate(question.view.request.about.get("why") or ""))
         label = _("RAN BEFORE") if question.done_before else _("doubt")

@@ -446,37 +446,15 @@ def one_change_rows(
     yield labelled(label, _spelled(" ".join(said)), "bold", exact=True)
 
 
-def plan_change_rows(plan: Sequence[StepNamed], changes: Sequence[Mapping[str, Any]]) -> Iterable[Row]:
-    """The plan before and after changes, a row each; none where no step comes or goes.
+def plan_change_rows(plan: Sequence[StepNamed], then: Sequence[StepNamed]) -> Iterable[Row]:
+    """The plan before and after a proposal, a row each; none where every step stays where it is.
 
     Of many steps that stay as they are before the first change, the numbers are enough.
-
-    Args:
-        plan: its steps, with `id` and `title`.
-        changes: what a proposal would change.
     """
-    gone = {change.get("todo_id") for change in changes if change.get("kind") in ("skip", "remove")}
-    added = [change["todo"] for change in changes if "todo" in change]
-    moved = [change for change in changes if change.get("kind") == "after" and change.get("anchor")]
-    if not plan or not (gone or added or moved):
+    before, after = ([step["id"] for step in steps] for steps in (plan, then))
+    if not plan or before == after:
         return
-    then = [step for step in plan if step["id"] not in gone]
-    for todo in added:
-        fed = (todo.get("metadata") or {}).get("feeds") or ()
-        at = next((n for n, step in enumerate(then) if step["id"] in fed), len(then))
-        then.insert(at, {"id": str(todo.get("id", "")), "title": str(todo.get("name", ""))})
-    for change in moved:
-        ids = [step["id"] for step in then]
-        if {change.get("todo_id"), change["anchor"]} <= {*ids}:
-            step = then.pop(ids.index(str(change["todo_id"])))
-            at = [step["id"] for step in then].index(change["anchor"])
-            then.insert(at + (change.get("where") == "after"), step)
-    for change in (c for c in changes if c.get("kind") == "after" and not c.get("anchor")):
-        ids = [step["id"] for step in then]
-        last = max((ids.index(one) for one in change.get("after") or () if one in ids), default=-1)
-        if change.get("todo_id") in ids[: max(0, last)]:  # it waits for what stands behind it
-            then.insert(last, then.pop(ids.index(str(change["todo_id"]))))
-    kept = len(list(takewhile(lambda pair: pair[0]["id"] == pair[1]["id"], zip(plan, then, strict=False))))
+    kept = len(list(takewhile(lambda pair: pair[0] == pair[1], zip(before, after, strict=False))))
     if kept == len(plan):  # what is added comes last, and stands above
         yield labelled(_("plan then"), joined(_span(plan), *(number_of(step["id"]) for step in then[kept:])))
         return

@@ -98,26 +98,27 @@ def test_an_argument_of_somebodys_team_never_reads_like_one_of_ours() -> None:
 
 def test_of_many_steps_before_a_change_of_the_plan_the_numbers_are_enough() -> None:
     plan: list[StepNamed] = [{"id": f"todo_{n:03d}", "title": f"Search {n}"} for n in range(1, 7)]
-    added = {"kind": "add", "todo": {"id": "todo_007", "name": "Analyse"}}
-    now, then = (row.text.plain for row in plan_change_rows(plan, [{"kind": "skip", "todo_id": "todo_006"}, added]))
+    added: StepNamed = {"id": "todo_007", "title": "Analyse"}
+    now, then = (row.text.plain for row in plan_change_rows(plan, [*plan[:5], added]))
     assert now == "001–004 · 005 Search 5 · 006 Search 6"
     assert then == "001–004 · 005 Search 5 · 007 Analyse"
-    few = [row.text.plain for row in plan_change_rows(plan[:2], [added])]
+    few = [row.text.plain for row in plan_change_rows(plan[:2], [*plan[:2], added])]
     assert few == ["001–002 · 007"], "what is added last changes nothing of the plan before it"
+    assert not [*plan_change_rows(plan, plan)] and not [*plan_change_rows([], [added])]
+    assert [row.text.plain for row in plan_change_rows(plan[:1], [])][-1] == "no step"
 
 
 def test_an_added_step_is_shown_before_those_that_come_to_wait_for_it() -> None:
     plan: list[StepNamed] = [{"id": f"todo_{n:03d}", "title": f"Step {n}"} for n in range(1, 3)]
     added = {"kind": "add", "todo": {"id": "todo_003", "name": "Delete", "metadata": {"feeds": ["todo_002"]}}}
-    _, then = (row.text.plain for row in plan_change_rows(plan, [added]))
+    _, then = (
+        row.text.plain for row in plan_change_rows(plan, [plan[0], {"id": "todo_003", "title": "Delete"}, plan[1]])
+    )
     assert then == "001 Step 1 · 003 Delete · 002 Step 2"
     assert [row.text.plain for row in change_rows({"changes": [added]})][-1] == "002 will wait for it, too"
 
 
-def test_a_step_that_moves_is_shown_where_it_then_stands() -> None:
-    plan: list[StepNamed] = [{"id": f"todo_{n:03d}", "title": f"Step {n}"} for n in range(1, 4)]
+def test_a_step_that_moves_is_shown_with_what_it_then_waits_for() -> None:
     move = {"kind": "after", "todo_id": "todo_001", "after": ["todo_003"], "where": "after", "anchor": "todo_003"}
-    _, then = (row.text.plain for row in plan_change_rows(plan, [move]))
-    assert then == "002 Step 2 · 003 Step 3 · 001 Step 1"
     (row,) = change_rows({"changes": [move]})
     assert (row.label, row.text.plain) == ("move 001", "← 003")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
@@ -12,6 +12,7 @@ from hitl_tui.console.dialogs.interrupt_answer import Gathered
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.services import Console
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import ProposedChange, StepNamed
 from hitl_tui.core.requests import accepted_changes
 from hitl_tui.language import _, mark, translate
 from hitl_tui.wording.rows import Row, text_row
@@ -62,12 +63,17 @@ class ChangePart(ReadingDialog[str | None]):
             self.dismiss(_BACK)
 
 
-async def chosen_changes(app: Console, question: Question) -> list[int] | None:
+PlanWith = Callable[[Sequence[ProposedChange]], tuple[Sequence[StepNamed], Sequence[StepNamed]]]
+"""The steps of the plan as they stand, and as they would with some changes."""
+
+
+async def chosen_changes(app: Console, question: Question, plan_with: PlanWith) -> list[int] | None:
     """Return the numbers of the changes that a person accepts of a proposal; None where they left it.
 
     Args:
         app: the app.
         question: the proposal's, as it was shown.
+        plan_with: what changes make of the plan.
     """
     changes: Sequence[Any] = question.view.request.subject["proposal"]["changes"]
     shown = question.view.request.about.get("steps") or {}
@@ -79,7 +85,7 @@ async def chosen_changes(app: Console, question: Question) -> list[int] | None:
             answer = await app.push_screen_wait(ChangePart(title, each[len(said)], before=bool(said)))
         else:
             accepted = [number for number, word in enumerate(said, start=1) if word == _ACCEPT]
-            answer = await app.push_screen_wait(_review(question, each, accepted))
+            answer = await app.push_screen_wait(_review(question, each, accepted, plan_with))
             if answer == "send":
                 return accepted
         if answer is None:
@@ -90,19 +96,20 @@ async def chosen_changes(app: Console, question: Question) -> list[int] | None:
             said.append(answer)
 
 
-def _review(question: Question, each: Sequence[Sequence[Row]], accepted: Sequence[int]) -> Gathered:
+def _review(
+    question: Question, each: Sequence[Sequence[Row]], accepted: Sequence[int], plan_with: PlanWith
+) -> Gathered:
     """Return what shows all that is accepted, and the plan that comes of it."""
     title, back = _("Review · proposal"), _("{part.back} Back · {reading.close} Cancel")
-    changes, plan = question.view.request.subject["proposal"]["changes"], question.view.request.about.get("plan") or ()
+    changes = question.view.request.subject["proposal"]["changes"]
     rows = [row for number, own in enumerate(each, start=1) if number in accepted for row in own]
     try:
         taken = accepted_changes(changes, {"changes": list(accepted)})
     except BadInput as error:
         why = translate(error.message) if accepted else _("No change is left: go back, or cancel and reject it.")
         return Unfit(title, [text_row(why, "bold $text-error"), *rows], back)
-    after: list[Mapping[str, Any]] = [*taken]
     words = _("{reading.yes} Accept exactly these {n} · ").replace("{n}", str(len(accepted))) + back
-    return Gathered(title, [*rows, text_row(""), *plan_change_rows(plan, after)], words)
+    return Gathered(title, [*rows, text_row(""), *plan_change_rows(*plan_with(taken))], words)
 
 
 class Unfit(Gathered):
