@@ -34,7 +34,7 @@ from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.ledger.existing_record import has_record
 from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.secrecy import Secrecy
-from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled
+from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled, Status
 from hitl_tui.task_checkpoints.folders import held_under, masc_folder, register, store_of, trust_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
@@ -259,7 +259,11 @@ class _Hook:
             # Somebody is editing it, or another call of the same input took the decision.
 
     def _wait_for(self, tasks: TaskCheckpoints, step: Checkpoint) -> Checkpoint:
+        noted = ""
         while True:
+            asked = step.view.request.id if step.status is Status.INTERRUPTED and step.view is not None else noted
+            if asked != noted:  # one that was edited is another
+                noted, step = asked, at_once(tasks.await_for(step, self._end - time.monotonic()))
             assert step.view is not None, "what was asked has a request"
             open_still = step.view.resolution.outcome in (Outcome.PENDING, Outcome.SUPERSEDED)
             if not open_still or time.monotonic() >= self._end:

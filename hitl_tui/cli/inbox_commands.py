@@ -37,7 +37,7 @@ from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.remote_reviews import RemoteReviews, WaitingReview
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question, listed
-from hitl_tui.task_checkpoints.checkpoint import Checkpoint
+from hitl_tui.task_checkpoints.checkpoint import AWAITED, Checkpoint, unawaited
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.wording.inbox_rows import asked_words, call_rows, option_lines, risk_shown, votes_words, waits_words
@@ -97,6 +97,7 @@ class _Waiting:
             "votes": len(self.view.resolution.decisions),
             "quorum": request.terms.quorum,
             "level": request.terms.level,
+            **({"awaited": unawaited(self.view, utc_now()) is None} if AWAITED in self.view.evidence else {}),
             "options": list(self.question.answers) if self.review is None else [Verdict.APPROVE, Verdict.REJECT],
             **({"choices": choices} if (choices := self.question.choices(self.chosen_by(self.seen))) else {}),
         }

@@ -16,6 +16,7 @@ from hitl_tui.cli.fast_args import CODES, language_of
 from hitl_tui.cli.output import Output, standard
 from hitl_tui.cli.settings import data_folder, operator_of
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
@@ -27,7 +28,7 @@ from hitl_tui.language import _, translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.secrecy import Secrecy
-from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status
+from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status, unawaited
 from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
 from hitl_tui.task_checkpoints.service import HIGHEST_STEP, TaskCheckpoints
 from hitl_tui.version import __version__
@@ -253,6 +254,9 @@ def _described(step: Checkpoint) -> list[str]:
         rows.append(f"  value: {json.dumps(step.value, ensure_ascii=False)}")
     if step.status is Status.INTERRUPTED and step.view is not None and step.view.request.deadline:
         rows.append("  " + _("expires at {time}").format(time=step.view.request.deadline))
+    if step.status is Status.INTERRUPTED and step.view is not None:
+        late = unawaited(step.view, utc_now())
+        rows += [] if late is None else [f"  {translate(late)}"]
     return [safe_text(row, multiline=False) for row in rows]
 
 

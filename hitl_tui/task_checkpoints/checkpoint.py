@@ -24,6 +24,10 @@ TAKEN = "task_step_taken"
 """Kind of the entry that an agent goes on with what was decided about a call: a decision is used once."""
 
 
+AWAITED = "awaited_until"
+"""What stands beside the request of a call: until when the program that asks waits, ISO 8601, UTC."""
+
+
 class Status(StrEnum):
     """How a step stands."""
 
@@ -245,6 +249,19 @@ class Checkpoint:
             elif last is not None:
                 found["by"] = [d.by for d in resolution.decisions]
         return found
+
+
+def unawaited(view: RequestView, now: str) -> Message | None:
+    """Return what approving a call does that nobody waits for any more; None where somebody may.
+
+    Args:
+        view: its request.
+        now: ISO 8601, UTC.
+    """
+    until = str(view.evidence.get(AWAITED, ""))
+    if not until or until > now:
+        return None
+    return Message("Nobody waits any more; approving allows the next identical call.")
 
 
 def denied_words(agent: str, action: str, ruled: Ruled) -> Message:

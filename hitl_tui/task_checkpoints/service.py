@@ -39,6 +39,7 @@ from hitl_tui.ledger.records import Entry, Head, RequestView
 from hitl_tui.policy.approver_names import alike
 from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import (
+    AWAITED,
     EDITED,
     STEP,
     TAKEN,
@@ -200,6 +201,16 @@ class TaskCheckpoints:
             except Conflict:
                 continue
         raise HitlError(Message("{} is being written all the time", clip(task_id)))
+
+    async def await_for(self, checkpoint: Checkpoint, seconds: float) -> Checkpoint:
+        """Note for how long a program waits for what is decided about its call, and return that as it stands."""
+        found, now = await self.the_step(checkpoint.task_id, checkpoint.step), self._now()
+        assert found.view is not None, "only what was asked is awaited"
+        view, until = found.view, after_seconds(now, max(0.0, seconds))
+        if until <= str(view.evidence.get(AWAITED, "")):  # another one waits for the same
+            return found
+        await self._ledger.attach_evidence(view.request.id, {**view.evidence, AWAITED: until}, now)
+        return await self.the_step(checkpoint.task_id, checkpoint.step)
 
     async def take(self, checkpoint: Checkpoint) -> bool:
         """Note that an agent goes on with what was decided about its call; False where it was taken already."""

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.recognition import title_of
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import SafeText, safe_text, unsafe_text
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
-from hitl_tui.task_checkpoints.checkpoint import Checkpoint
+from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status, unawaited
 from hitl_tui.wording.rows import Row, in_line, labelled
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.subject_rows import state_changes, value_text
@@ -96,14 +97,29 @@ def step_rows(step: Checkpoint, folder: str, nobody: str = "") -> list[Row]:
     return rows
 
 
-def call_rows(step: Checkpoint) -> list[Row]:
-    """Return what a call would run with, argument by argument, and where; nothing for what is no call."""
+def late_words(view: RequestView, now: str = "") -> SafeText:
+    """Return what a person should know of a call that nobody waits for any more; empty where somebody may."""
+    said = unawaited(view, now or utc_now())
+    return safe_text(translate(said) if said is not None else "", multiline=False)
+
+
+def call_rows(step: Checkpoint, now: str = "") -> list[Row]:
+    """Return what a call would run with, argument by argument, and where; nothing for what is no call.
+
+    Args:
+        step: of a task.
+        now: ISO 8601, UTC; empty for the time it is.
+    """
     if step.call is None:
         return []
     rows = [labelled(in_line(name), value_text(v), exact=True) for name, v in (step.arguments or {}).items()]
     if step.edited is not None:
         rows.append(labelled(_("asked for"), value_text(dict(step.call.arguments)), exact=True))
-    return [*rows, labelled(_("runs in"), safe_text(step.call.folder), exact=True)] if step.call.folder else rows
+    if step.call.folder:
+        rows.append(labelled(_("runs in"), safe_text(step.call.folder), exact=True))
+    if step.view is not None and step.status is Status.INTERRUPTED and (late := late_words(step.view, now)):
+        rows.append(labelled(_("NOTE"), late, "bold $text-warning"))
+    return rows
 
 
 def votes_words(view: RequestView) -> str:

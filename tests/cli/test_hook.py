@@ -169,6 +169,28 @@ def test_an_edited_call_is_made_as_it_was_approved(shell: Shell) -> None:
     assert "as edited" in said["permissionDecisionReason"]
 
 
+def test_who_decides_is_told_that_the_program_has_given_up(shell: Shell) -> None:
+    program = shell.start("hook", "claude-code", "--wait", "60")
+    assert program.stdin is not None
+    program.stdin.write(call())
+    program.stdin.close()
+    end = time.monotonic() + DEADLINE
+    while [one.get("awaited") for one in waiting(shell)] != [True] and time.monotonic() < end:
+        time.sleep(0.05)
+    assert "Nobody waits any more" not in shell.run("inbox").out
+    decide(shell, "edit", "--args", '{"command": "rm -rf build/tmp"}')
+    while [one.get("awaited") for one in waiting(shell)] != [True] and time.monotonic() < end:
+        time.sleep(0.05)
+    decide(shell, "approve")
+    assert program.wait(DEADLINE) == 0
+    asked(shell, call())
+    assert [one["awaited"] for one in waiting(shell)] == [False]
+    late = "Nobody waits any more; approving allows the next identical call."
+    assert late in shell.run("inbox").out
+    assert late in decide(shell, "approve").out
+    assert asked(shell, call())["permissionDecision"] == "allow"
+
+
 def test_the_whole_call_is_shown_harmlessly_before_it_is_decided(shell: Shell) -> None:
     asked(shell, call("echo one\necho \x1b[2Jtwo\u202e"))
     out = shell.run("inbox").out

@@ -14,9 +14,9 @@ from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.entry_files import EntryFiles, at_once
 from hitl_tui.ledger.stream_ledger import StreamLedger
-from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled, Status
+from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled, Status, unawaited
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
-from hitl_tui.wording.inbox_rows import step_rows
+from hitl_tui.wording.inbox_rows import call_rows, step_rows
 from hitl_tui.wording.text_lines import layout
 
 TASK = "claude-code:s1"
@@ -66,6 +66,26 @@ def test_the_request_holds_exactly_the_call_and_its_digest_binds_it(place: Place
     assert request.digest == digest(dict(request.subject))
     assert request.requester == "claude-code"
     assert request.deadline == "2026-01-02T00:00:00.000000+00:00"  # a day, where no rule says
+
+
+def test_a_call_says_when_nobody_waits_for_its_decision_any_more(place: Place) -> None:
+    def said(step: Checkpoint) -> bool:
+        assert step.view is not None
+        told = unawaited(step.view, place.now())
+        lines = "\n".join(layout(call_rows(step, place.now())))
+        assert (told is not None) == ("NOTE: Nobody waits any more; approving allows the next identical call." in lines)
+        return told is not None
+
+    step = shown(place)
+    assert not said(step)  # of one that an earlier version asked about nothing is known
+    step = at_once(place.tasks().await_for(step, 60))
+    assert not said(step)
+    place.seconds = 60
+    (step,) = at_once(place.tasks().waiting())
+    assert said(step)
+    assert not said(at_once(place.tasks().await_for(step, 5)))
+    step = at_once(place.tasks().await_for(step, 1))
+    assert step.view is not None and step.view.evidence["awaited_until"] > "2026-01-01T00:01:04"  # the longest counts
 
 
 def test_the_same_call_waits_for_the_same_question_and_another_one_for_its_own(place: Place) -> None:

@@ -28,7 +28,7 @@ from hitl_tui.console.workers import work_on
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, one_line, safe_text
 from hitl_tui.language import _, mark, translate
-from hitl_tui.wording.inbox_rows import asked_words, option_lines, risk_shown, votes_words, waits_words
+from hitl_tui.wording.inbox_rows import asked_words, late_words, option_lines, risk_shown, votes_words, waits_words
 from hitl_tui.wording.status_words import fork_first
 
 if TYPE_CHECKING:
@@ -282,8 +282,8 @@ class InboxDialog(Modal[tuple[str, str] | None]):
             )
             options = option_lines(view)
             more = [ELLIPSIS] if len(options) > _FEW_OPTIONS else []
-            rows = (asked_words(view), where, *options[:_FEW_OPTIONS], *more)
-            self.query_one("#inbox-one", Static).update(Content("\n".join(rows)))
+            rows = (asked_words(view), where, late_words(view), *options[:_FEW_OPTIONS], *more)
+            self.query_one("#inbox-one", Static).update(Content("\n".join(filter(None, rows))))
 
     def on_data_table_row_selected(self, event: DataTable.RowSelected) -> None:
         event.stop()
