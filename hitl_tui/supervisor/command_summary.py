@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.safe_markdown import literal
-from hitl_tui.teams.printed_deletions import deleted, deletion
+from hitl_tui.teams.printed_deletions import deleted, deleted_count, deletion
 from hitl_tui.teams.printed_figures import Difference, Figure, Run, differences, figures
 
 Mark = Callable[[str], str]
@@ -96,7 +96,7 @@ def lines_of_run(run: Run, language: str) -> list[str]:
     gone = sorted(deleted(run) or ())
     if len(gone) > 1:
         under = [code(path) for path in gone[:_MOST_GONE]]
-        if (rest := len(gone) - _MOST_GONE) > 0:
+        if (rest := deleted_count(run) - len(under)) > 0:
             under.append(words["gone"].format(count=rest))
     return [f"- {step_name(run.todo_id)} {code(run.command)}: {said}", *(f"  - {line}" for line in under)]
 
@@ -130,15 +130,16 @@ def _of_run(run: Run, apart: Sequence[Difference], runs: Sequence[Run], language
         return words["compared"].format(before=names), [*_differences(apart, words), *besides]
     if not lines:
         return words["nothing"], []
-    if len(lines) == 1:
+    count = run.line_count
+    if count == 1:
         return code(lines[0]), []
-    if len(lines) <= (_LAST if run is runs[-1] else _FEW):
-        return words["lines"].format(count=len(lines)), [code(line) for line in lines]
+    if count <= (_LAST if run is runs[-1] else _FEW):
+        return words["lines"].format(count=count), [code(line) for line in lines]
     if any(d.earlier == run.todo_id for d in differences(runs)):
-        return words["lines"].format(count=len(lines)), []
+        return words["lines"].format(count=count), []
     total = next((line for line in reversed(lines) if line.split()[-1:] == ["total"]), "")  # as du and wc print it
     ends = {"first": code(lines[0]), "last": code(total or lines[-1])}
-    return words["total" if total else "span"].format(count=len(lines), **ends), []
+    return words["total" if total else "span"].format(count=count, **ends), []
 
 
 def _differences(apart: Sequence[Difference], words: Mapping[str, str]) -> Iterator[str]:

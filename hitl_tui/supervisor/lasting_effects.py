@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hitl_tui.core.board import Board
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.ports import Artifacts
-from hitl_tui.teams.printed_figures import Run
+from hitl_tui.teams.printed_figures import Run, lines_of_cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +48,11 @@ async def lasting_effects(effects: Sequence[Effect], board: Board, artifacts: Ar
         name = todo.name if todo is not None else ""
         argv = _argv(effect.subject) if isinstance(effect.subject, Mapping) else ()
         if argv:
-            output = await _output(effect, artifacts)
+            outcome = await _outcome(effect, artifacts)
             command = names.get(argv) or shlex.join(argv)
-            found.append(LastingEffect(effect.todo_id, name, Run(effect.todo_id, command, argv, output or "")))
+            printed, cut = str(outcome.get("stdout") or ""), lines_of_cut(outcome)
+            run = Run(effect.todo_id, command, argv, printed, all_lines=cut)
+            found.append(LastingEffect(effect.todo_id, name, run))
         elif all(one.todo_id != effect.todo_id for one in found):  # a graph has one for each stretch
             found.append(LastingEffect(effect.todo_id, name))
     return found
@@ -72,15 +75,15 @@ def _was_left(effect: Effect, todo: SupervisorTodo | None, branch: int) -> bool:
     return effect.branch != there or run_place(effect.run_id)[1] > attempt
 
 
-async def _output(effect: Effect, artifacts: Artifacts) -> str:
-    """Return what a command printed; empty where that isn't known."""
+async def _outcome(effect: Effect, artifacts: Artifacts) -> Mapping[str, Any]:
+    """Return how a command ended and what it printed; empty where that isn't known."""
     reference = effect.outcome.get("artifact")
     if not reference:
-        return ""
+        return {}
     try:
-        return str((await artifacts.get(str(reference))).get("stdout") or "")
+        return await artifacts.get(str(reference))
     except StorageError:
-        return ""
+        return {}
 
 
 def _argv(arguments: Mapping[str, object]) -> tuple[str, ...]:

@@ -33,6 +33,16 @@ NOTES: Mapping[str, Notes] = MappingProxyType(
 )
 
 
+def without_note(text: str) -> str:
+    """Return the text that `Bounded` kept without the line that says what was left out."""
+    return _NOTE.sub("", text)
+
+
+_NOTE = re.compile(
+    "|".join(rf"^{re.escape(note.left_out.format(count=0)).replace('0', '[0-9,]+')}\n" for note in NOTES.values()), re.M
+)
+
+
 @dataclass(slots=True)
 class Masker:
     """Replaces values of declared secrets in a stream of bytes, also where a value is split over two reads.
@@ -133,7 +143,10 @@ class Bounded:
         return self.lines + (self._last != 0x0A)
 
     def text(self) -> str:
-        """Return the kept bytes as text, what isn't UTF-8 as U+FFFD; a line says what was left out."""
+        """Return the kept bytes as text, what isn't UTF-8 as U+FFFD; a line says what was left out.
+
+        No line is kept in part, which would be another line, except where it is very long.
+        """
         if not self.truncated:
             return (self._head + self._tail).decode("utf-8", "replace")
         self._trim()
@@ -149,7 +162,10 @@ class Bounded:
 
 
 def _whole_end(data: bytes) -> bytes:
-    """Return `data` without an unfinished character at its end."""
+    """Return `data` without an unfinished line at its end; of a very long one without an unfinished character."""
+    end = data.rfind(b"\n", -LINE_LIMIT)
+    if end >= 0:
+        return data[:end]
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     decoder.decode(data)
     unfinished = decoder.getstate()[0]
@@ -157,7 +173,10 @@ def _whole_end(data: bytes) -> bytes:
 
 
 def _whole_start(data: bytes) -> bytes:
-    """Return `data` without the end of a character that began before it."""
+    """Return `data` without the end of a line that began before it; of a very long one of a character."""
+    end = data.find(b"\n", 0, LINE_LIMIT)
+    if end >= 0:
+        return data[end + 1 :]
     start = 0
     while start < min(3, len(data)) and data[start] & 0xC0 == 0x80:
         start += 1

@@ -30,13 +30,21 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
 
 
 def deleted(run: Run) -> list[str] | None:
-    """Return the paths that a run printed as deleted; None where its command line doesn't say that they are."""
+    """Return the paths that a run printed as deleted, as far as its output was kept.
+
+    None where its command line doesn't say that they are.
+    """
     if run.program == "find" and "-delete" in run.argv and run.argv[-2:] == ("-print", "-delete"):
         return run.lines
     if run.program == "rm" and {"-v", "--verbose", "-rv", "-fv", "-rfv", "-vf", "-vr"} & set(run.argv[1:]):
         removed = (re.fullmatch(r"removed (?:directory )?['‘](.+)['’]", line.strip()) for line in run.lines)
         return [match[1] for match in removed if match]
     return None
+
+
+def deleted_count(run: Run) -> int:
+    """Return how many paths a run printed as deleted, those that weren't kept included."""
+    return run.all_lines or len(deleted(run) or ())
 
 
 def deletion(run: Run, language: str, shown: Callable[[str], str]) -> str:
@@ -54,10 +62,10 @@ def deletion(run: Run, language: str, shown: Callable[[str], str]) -> str:
     if not gone:
         return words["none"]
     files = any(pair == ("-type", "f") for pair in zip(run.argv, run.argv[1:], strict=False))
-    if len(gone) == 1:
+    if deleted_count(run) == 1:
         return words["file" if files else "entry"].format(where=shown(gone[0]))
     where = posixpath.commonpath([posixpath.dirname(path) or "." for path in gone]) if _one_kind(gone) else "."
-    return words["files" if files else "entries"].format(count=len(gone), where=shown(where or "."))
+    return words["files" if files else "entries"].format(count=deleted_count(run), where=shown(where or "."))
 
 
 def _one_kind(paths: Sequence[str]) -> bool:

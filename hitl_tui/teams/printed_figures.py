@@ -7,8 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from hitl_tui.config.figure_limits import DATA_POWERS, PERCENT, unit_letter
+from hitl_tui.teams.bounded_output import without_note
 from hitl_tui.teams.number_format import number
 
 MAX_LINES = 5_000
@@ -57,6 +59,7 @@ class Run:
         by_hand: a person said that it was done.
         met, missed: in words, what came out as its declaration expects, and what didn't.
         judged: labels of the figures that these are about.
+        all_lines: lines that it printed, where `output` doesn't have them all.
     """
 
     todo_id: str
@@ -67,11 +70,18 @@ class Run:
     met: tuple[str, ...] = ()
     missed: tuple[str, ...] = ()
     judged: tuple[str, ...] = ()
+    all_lines: int = 0
 
     @property
     def lines(self) -> list[str]:
-        """What it printed, without empty lines."""
-        return [line for line in self.output.splitlines() if line.strip()]
+        """What is kept of what it printed, without empty lines."""
+        kept = without_note(self.output) if self.all_lines else self.output
+        return [line for line in kept.splitlines() if line.strip()]
+
+    @property
+    def line_count(self) -> int:
+        """How many lines it printed."""
+        return self.all_lines or len(self.lines)
 
     @property
     def program(self) -> str:
@@ -118,7 +128,17 @@ def run_of(todo_id: str, result: Mapping[str, object]) -> Run | None:
         met=_texts(data.get("met")),
         missed=_texts(data.get("missed")),
         judged=_texts(data.get("judged")),
+        all_lines=lines_of_cut(data),
     )
+
+
+def lines_of_cut(outcome: Mapping[str, Any]) -> int:
+    """Return how many lines a command printed whose output wasn't kept whole; 0 where it was.
+
+    Args:
+        outcome: as `CommandOutcome.to_dict` gives it.
+    """
+    return int(outcome.get("stdout_lines") or 0) if outcome.get("truncated") else 0
 
 
 def _texts(stored: object) -> tuple[str, ...]:

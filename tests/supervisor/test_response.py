@@ -20,11 +20,14 @@ from hitl_tui.supervisor.final_answer import DONE, FAILED, compose
 from hitl_tui.supervisor.lasting_effects import LastingEffect
 from hitl_tui.teams.analysis.analysis_model import brief, citations, render
 from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.teams.bounded_output import Bounded
 from hitl_tui.teams.command.team import report
 from hitl_tui.teams.contract import BRIEF, TeamResult
 from hitl_tui.teams.printed_figures import run_of
+from hitl_tui.teams.process import OUTPUT_LIMIT
 from hitl_tui.teams.search.passage_search import Passage, SearchHits
 from hitl_tui.teams.search.search_report import NOTHING, make_report
+from hitl_tui.wording.file_rows import file_rows
 
 
 def todo(number: int, *after: int, status: Status = Status.COMPLETED, **more: Any) -> SupervisorTodo:
@@ -62,6 +65,14 @@ def ran(command: str, argv: str, *lines: str, language: str = "en") -> dict[str,
     printed = "".join(f"{line}\n" for line in lines)
     outcome = {"exit_code": 0, "stdout": printed, "stderr": "", "duration": 0.1, "stdout_lines": len(lines)}
     return report({"command": command, "argv": argv.split()}, outcome, {}, language).to_dict()
+
+
+def ran_long(command: str, argv: str, count: int, line: str) -> dict[str, Any]:
+    """What a command hands back that printed more than is kept."""
+    kept = Bounded(OUTPUT_LIMIT)
+    kept.feed("".join(f"{line.format(number)}\n" for number in range(count)).encode())
+    outcome = {"exit_code": 0, "stdout": kept.text(), "stderr": "", "duration": 0.1, "truncated": kept.truncated}
+    return report({"command": command, "argv": argv.split()}, {**outcome, "stdout_lines": count}, {}).to_dict()
 
 
 def cleaned(language: str = "en") -> dict[str, dict[str, Any]]:
@@ -375,6 +386,22 @@ def test_what_commands_did_and_measured_comes_first_with_the_rules_that_were_ask
     for command in ("du -h srv", "find srv/log", "du -sch srv/log", "srv/log/13.gz"):
         assert command in evidence
     assert response.summary == ("clean: deleted 14 files in srv/log · srv/log: 4.0M before, 780K now: about 3.2M less")
+
+
+def test_lines_and_files_that_were_not_kept_are_counted() -> None:
+    found = {
+        "todo_001": ran_long("colours", "python colours.py", 100_000, "a line with the number {}"),
+        "todo_002": ran_long("clean", "find srv -type f -print -delete", 50_000, "srv/log/number/{}.gz"),
+        "todo_003": ran("count", "ls", "nothing"),
+    }
+    answer = compose("q", "en", [todo(1), todo(2, 1), todo(3, 2)], found).text.split("## Evidence")[0]
+    first, last = "a line with the number 0", "a line with the number 99999"
+    assert f"- `colours`: 100,000 lines of output: `{first}` … `{last}`" in answer
+    assert "deleted 50,000 files in `srv/log/number`" in answer
+    assert found["todo_001"]["summary"] == f"colours: 100,000 lines, the last: {last}"
+    assert found["todo_002"]["summary"] == "clean: deleted 50,000 files in srv/log/number"
+    rows = [row.text.plain for row in file_rows(found["todo_002"])]
+    assert rows[0].startswith("50,000 files\n") and rows[0].endswith("… and 49,950 more")
 
 
 def verified(total: str, language: str = "en", limit: str = "< 3.5M") -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hitl_tui.core.safe_text import mask
-from hitl_tui.teams.bounded_output import NOTES, Bounded, Lines, Masker
+from hitl_tui.teams.bounded_output import NOTES, Bounded, Lines, Masker, without_note
 
 SECRETS = {"DB_PASSWORD": "hunter2!", "TOKEN": "hunter2!extra", "SHORT": "abc"}
 
@@ -51,10 +51,19 @@ def test_kept_output_is_bounded_and_counts_what_it_left_out(data: bytes, cuts: l
     else:
         head, note, tail = text.rpartition(" bytes left out …\n")[0].rpartition("\n… ")
         dropped = int(tail.replace(",", ""))
-        assert len(data) - limit <= dropped <= len(data) - limit + 6
+        assert len(data) - limit <= dropped <= len(data)
         assert note == "\n… "
         assert data.decode("utf-8", "replace").startswith(head)
     assert kept.line_count == len(data.split(b"\n")) - (data.endswith(b"\n") or not data)
+
+
+def test_lines_are_kept_whole_or_not_at_all() -> None:
+    kept = Bounded(1000)
+    printed = [f"{number} files" for number in range(1000)]
+    kept.feed("".join(f"{line}\n" for line in printed).encode())
+    lines = without_note(kept.text()).splitlines()
+    assert len(kept.text().splitlines()) == len(lines) + 1
+    assert set(lines) <= set(printed) and lines[0] == "0 files" and lines[-1] == "999 files"
 
 
 @given(st.text(alphabet="가나다a\n", max_size=300), st.integers(8, 60))

@@ -241,6 +241,11 @@ async def test_a_bad_exit_code_is_a_failure_that_may_be_tried_again(tmp_path: Pa
     assert effects.acted == 2
 
 
+async def test_what_was_printed_is_told_as_it_is(tmp_path: Path) -> None:
+    result = await run(tmp_path, "say words=\x1b[37mline\x1b[0m")
+    assert result.summary == "say: \x1b[37mline\x1b[0m", "interfaces make it safe, once"
+
+
 async def test_declared_exit_codes_count_as_success(tmp_path: Path) -> None:
     result = await run(tmp_path, "differ")
     assert result.data["exit_code"] == 1

@@ -14,6 +14,7 @@ from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced, literal
 from hitl_tui.core.safe_text import mask
@@ -41,7 +42,7 @@ from hitl_tui.teams.contract import (
 )
 from hitl_tui.teams.expected_figures import judged
 from hitl_tui.teams.printed_deletions import deletion
-from hitl_tui.teams.printed_figures import Run
+from hitl_tui.teams.printed_figures import Run, lines_of_cut
 from hitl_tui.teams.process import CommandOutcome, run_command
 
 if TYPE_CHECKING:
@@ -420,19 +421,25 @@ def _summary(language: str, name: str, outcome: Mapping[str, Any], argv: Sequenc
     Lines that are indented go with the one above. Of many others the last is named, which often is a total.
     """
     words, printed = _WORDS[language], str(outcome["stdout"])
+    run = Run("", name, tuple(argv), printed, all_lines=lines_of_cut(outcome))
     code = words["code"].format(code=outcome["exit_code"]) if outcome["exit_code"] else ""
-    if gone := deletion(Run("", name, tuple(argv), printed), language, lambda path: one(path, _SUMMARY)):
+    if gone := deletion(run, language, _clipped):
         return words["said"].format(name=name, said="; ".join([gone, *expected])) + code
     if expected:
         return words["said"].format(name=name, said="; ".join(expected)) + code
-    lines = [line.expandtabs() for line in printed.splitlines() if line.strip()]
+    lines = [line.expandtabs() for line in run.lines]
     heads = [line.strip() for line in lines if line[:1] != " "] or [line.strip() for line in lines]
     said = "; ".join(heads)
     if len(heads) <= _FEW_HEADS and len(said) <= _SUMMARY:
-        return words["said" if heads else "silent"].format(name=name, said=one(said, _SUMMARY)) + code
-    count = outcome.get("stdout_lines", 0)
+        return words["said" if heads else "silent"].format(name=name, said=_clipped(said)) + code
+    count = run.line_count
     counted = words["line" if count == 1 else "lines"].format(lines=count)
-    return words["more"].format(name=name, counted=counted, last=one(heads[-1], _SUMMARY)) + code
+    return words["more"].format(name=name, counted=counted, last=_clipped(heads[-1])) + code
+
+
+def _clipped(text: str) -> str:
+    """Return what was printed as a summary has it: in one line, bounded, and as it is."""
+    return clip(" ".join(text.split()), _SUMMARY)
 
 
 def _language(context: TeamContext) -> str:
