@@ -24,7 +24,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Policy
 from hitl_tui.core.requests import Verdict, needs_verified
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, translate, using
+from hitl_tui.language import _, safe_message, translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.secrecy import Secrecy
@@ -142,7 +142,7 @@ class _Command:
 
         request = step.view.request
         said = ApproverFile(self._data).current.shortfall(request.terms, request.requester)
-        return [safe_text(translate(said), multiline=False)] if said else []
+        return [safe_message(said, multiline=False)] if said else []
 
     def _who(self) -> Identity:
         """Return who decides.

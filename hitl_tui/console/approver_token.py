@@ -11,7 +11,7 @@ from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.messages import Message
 from hitl_tui.core.requests import Request, needs_verified
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, safe_message
 
 if TYPE_CHECKING:
     from hitl_tui.console.services import SessionConsole
@@ -45,7 +45,7 @@ async def other_approver(app: SessionConsole, request: Request, refused: Refused
     others = needs_verified(request.terms) and refused.reason in ("not_allowed", "repeated")
     if not others or app.options.operator is None or app.is_web:
         raise refused
-    said = Content(f"{safe_text(translate(refused.message))}\n{_('Who decides with a token of their own?')}")
+    said = Content(f"{safe_message(refused.message)}\n{_('Who decides with a token of their own?')}")
     name = await app.push_screen_wait(LineDialog(_("Decide as another approver"), said, _("asks for the token")))
     who = await approver_by_token(app, name) if name else None
     if who is None:

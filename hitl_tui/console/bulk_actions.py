@@ -18,7 +18,7 @@ from hitl_tui.core.interrupts.shape import Option
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
-from hitl_tui.language import _, mark, translate
+from hitl_tui.language import _, mark, safe_message
 from hitl_tui.wording.rows import text_row
 from hitl_tui.wording.status_words import number_of, status_words, why_fixed
 
@@ -200,7 +200,7 @@ class BulkActions:
             return
         rows = []
         for todo_id, result in results:
-            answer = safe_text(translate(result.message), multiline=False)
+            answer = safe_message(result.message, multiline=False)
             colour, glyph = ("$text-error", "✗") if result.failed else ("$text-success", "✓")
             rows.append(text_row(f"{glyph} {number_of(todo_id)}  {answer}", colour))
         done = sum(not result.failed for __, result in results)

@@ -26,7 +26,7 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, safe_message
 from hitl_tui.supervisor.snapshot import RESCUE
 from hitl_tui.wording.draft_rows import unknown_draft
 from hitl_tui.wording.evidence_rows import awaits_preview
@@ -264,7 +264,7 @@ class DecisionFlow:
         except HitlError as error:
             why = error_words(error.message)
             return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
-        return Outcome(not result.failed, safe_text(translate(result.message), multiline=False))
+        return Outcome(not result.failed, safe_message(result.message, multiline=False))
 
     async def _always(self, handle: SessionHandle, question: Question) -> None:
         """Show the rule that would always allow exactly this; write it when that is confirmed."""

@@ -15,7 +15,7 @@ from hitl_tui.console.dialogs.task_step_dialog import Said
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.core.review_request import PLAN
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, safe_message
 
 if TYPE_CHECKING:
     from hitl_tui.console.remote_inbox import RemoteInbox
@@ -47,7 +47,7 @@ async def review(app: Console, remote: RemoteInbox, waiting: WaitingReview) -> N
         return
     app.say(_("Sending…"))
     result = await runtime.answer(waiting.request, approved=said is Said.APPROVE, text=text)
-    app.say(safe_text(translate(result), multiline=False))
+    app.say(safe_message(result, multiline=False))
 
 
 def _words_dialog(waiting: WaitingReview) -> WordsDialog:
@@ -69,7 +69,7 @@ async def _told_when_gone(app: Console, remote: RemoteInbox, waiting: WaitingRev
         while True:
             gone = remote.runtime.gone(waiting.request.request_id) if remote.runtime is not None else None
             if gone is not None:
-                words = safe_text(translate(gone), multiline=False)
+                words = safe_message(gone, multiline=False)
                 for screen in app.screen_stack:
                     if isinstance(screen, Modal):
                         screen.overtaken(words)

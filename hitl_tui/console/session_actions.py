@@ -29,7 +29,7 @@ from hitl_tui.console.source_opening import choose_source, open_file
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, safe_message, translate
 from hitl_tui.wording.history_rows import todo_rows
 from hitl_tui.wording.rows import text_row
 from hitl_tui.wording.status_words import number_of, status_words, undo_command
@@ -300,7 +300,7 @@ class SessionActions:
         if model is None:
             self._display.say(_("This session can't have a model."), error=True)
             return
-        now = safe_text(translate(await model.said()), multiline=False)
+        now = safe_message(await model.said(), multiline=False)
         said = _("{now}\nWrite provider:model, such as openai:gpt-5-mini, or none. It holds for this session.")
         dialog = LineDialog(_("Model"), Content(said.format(now=now)), _("Use it"), model.name or NONE)
         if name := await self._console.push_screen_wait(dialog):

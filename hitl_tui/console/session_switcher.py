@@ -20,7 +20,7 @@ from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
 from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, safe_message, translate
 from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
@@ -362,7 +362,7 @@ class SessionSwitcher:
         except Refused as refused:
             who = await other_approver(app, waiting.view.request, refused)
             step = await app.engine.decide_step(waiting, verdict, reason, who)
-        app.say(safe_text(translate(step.decision_words(verdict)), multiline=False))
+        app.say(safe_message(step.decision_words(verdict), multiline=False))
         self.count_inbox()
 
     # What goes on ----------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import SafeText, safe_again, safe_text
 from hitl_tui.language.catalogue import ENGLISH, LANGUAGES, Language
 
 VARIABLE = "HITL_LANG"
@@ -41,6 +42,19 @@ def translate(text: object) -> str:
     The values of a message are inserted as they are, messages among them translated.
     """
     return text.text(_CURRENT.get()) if isinstance(text, Message) else str(text)
+
+
+def safe_message(text: object, *, multiline: bool = True) -> SafeText:
+    """Return what `translate` does of a text by us or by others, safe.
+
+    Who makes a message may have made its values safe, so they are not escaped again.
+
+    Args:
+        text: a message, or anything else.
+        multiline: keep line feeds; otherwise they become `␊`.
+    """
+    safe = safe_again if isinstance(text, Message) else safe_text
+    return safe(translate(text), multiline=multiline)
 
 
 def in_parts(text: str) -> str:

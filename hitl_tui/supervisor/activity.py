@@ -16,7 +16,7 @@ from threading import Lock
 from typing import TypedDict
 
 from hitl_tui.core.messages import Message, message_of, parts_of
-from hitl_tui.core.safe_text import mask, safe_text, text_lines
+from hitl_tui.core.safe_text import clip, mask, safe_again, safe_text, text_lines
 
 _LARGEST_FILE = 4 * 1024 * 1024
 _LONGEST_LINE = 4_000
@@ -92,7 +92,12 @@ class ActivityStream:
     def write(self, todo_id: str, kind: str, text: str, fraction: float = -1.0) -> None:
         """Add one entry; a text of several lines becomes several. Never raises for what a team says."""
         for line in text_lines(str(text)):
-            clean: str = safe_text(mask(line, self._secrets), multiline=False, limit=_LONGEST_LINE)
+            line = mask(line, self._secrets)
+            clean: str = (
+                clip(safe_again(line, multiline=False), _LONGEST_LINE)  # its values may have been made safe already
+                if isinstance(text, Message)
+                else safe_text(line, multiline=False, limit=_LONGEST_LINE)
+            )
             if clean == text:  # a message stays one
                 clean = text
             with self._lock:  # teams write from threads of their own

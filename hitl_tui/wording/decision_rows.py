@@ -8,7 +8,7 @@ from typing import Any
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.requests import Kind
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message
 from hitl_tui.ledger.approval_log import ALLOWED, DENIED, EDITED, REOPENED, RESTORED
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.history_rows import deed, expired_words, given_deed
@@ -37,13 +37,13 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
     why = str(decision["reason"])
     parts = [
         in_line(_what(decision)),
-        one_line(in_line(translate(decision["about"])), _LONGEST),
+        one_line(safe_message(decision["about"], multiline=False), _LONGEST),
         *_beside(decision, by if nobody else ""),
     ]
     if answer := str(decision.get("answer", "")):
         parts.append(one_line(in_line(" ".join(answer.split())), _LONGEST))
     if why and why not in answer and why != DEFAULT_SKIP_REASON and decision["verdict"] != EDITED:
-        parts.append(f"“{in_line(translate(why))}”")
+        parts.append(f"“{safe_message(why, multiline=False)}”")
     session = [in_line(str(decision["session"]))] if "session" in decision else []
     return (second_words(str(decision["at"])), *session, who, joined(*parts))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.safe_text import safe_text, text_lines
-from hitl_tui.language import translate
+from hitl_tui.language import safe_message
 from hitl_tui.supervisor.snapshot import has_preview
 from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
@@ -110,9 +110,8 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: 
         argv: what would run, where that is known.
     """
     if evidence.get("error"):
-        yield labelled(
-            _("preview"), _("failed: {error}").format(error=in_line(translate(evidence["error"]))), "$text-warning"
-        )
+        error = safe_message(evidence["error"], multiline=False)
+        yield labelled(_("preview"), _("failed: {error}").format(error=error), "$text-warning")
         return
     text = str(evidence.get("text", ""))
     lines = text_lines(text) if text else []
@@ -176,7 +175,7 @@ def findings_rows(found: Mapping[str, Any], most: int | None = None, key: str = 
     )
     for one in findings[:most]:
         place = f"{in_line(str(one['file']))}:{one['line']} {one['rule']}"
-        yield text_row(f"  │ {place} {in_line(translate(one['message']))}", "$text-muted")
+        yield text_row(f"  │ {place} {safe_message(one['message'], multiline=False)}", "$text-muted")
     if most is not None and len(findings) > most:
         yield text_row(
             _("  │ … {n:,} more lines: {key} Details").format(n=len(findings) - most, key=key), "$text-muted"

@@ -12,9 +12,9 @@ from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.interrupts.shape import json_line
 from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_numbers, said_of
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.core.safe_text import one_line, safe_again, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message, translate
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data, inner_question
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, RanSince, decided_in, ran_since
@@ -174,7 +174,7 @@ def todo_rows(
     if used is not None:
         rows.append(labelled(_("model"), translate(used.said)))
     if todo.error:
-        rows.append(text_row(safe_text(local_times(translate(todo.error))), "$text-error"))
+        rows.append(text_row(local_times(safe_message(todo.error)), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
         rows += file_rows(result)
@@ -214,7 +214,7 @@ def event_words(posted: Posted, request: Request | None = None, cells: int = 0, 
     words = local_times(translate(said)) if said != DEFAULT_SKIP_REASON else ""
     if words and kind != "proposed":
         parts.append(f"“{words}”")
-    return in_line(joined(*parts))
+    return safe_again(joined(*parts), multiline=False)
 
 
 def deed(kind: str, data: Mapping[str, Any]) -> str:
@@ -487,9 +487,8 @@ def restore_words(info: CheckpointInfo, number: int, total: int, found: Conseque
     for todo in found.asked[:_NAMED]:
         if question := inner_question(todo.question):
             text = _("  {todo} starts over: first its approval, then, when it gets there, “{question}”")
-            lines.append(
-                text.format(todo=number_of(todo.id), question=one_line(in_line(translate(question)), _LONGEST))
-            )
+            asked = one_line(safe_message(question, multiline=False), _LONGEST)
+            lines.append(text.format(todo=number_of(todo.id), question=asked))
     if found.proposals:
         lines.append(_("? Proposals open again: {proposals}").format(proposals=found.proposals))
     again = {t.id for t in found.asked}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.core.interrupts.shape import Shape, ShapeKind, json_line, label_line, said_as, same
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message, translate
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, text_row
 from hitl_tui.wording.subject_rows import own_label, value_row, value_text
@@ -68,7 +68,7 @@ def inner_rows(shape: Shape) -> Iterable[Row]:
 
 def again_rows(question: Question) -> Iterable[Row]:
     """Return what runs again once it is answered."""
-    if again := [safe_text(translate(line), multiline=False) for line in question.again]:
+    if again := [safe_message(line, multiline=False) for line in question.again]:
         yield labelled(_("again"), "\n".join(again), "$text-muted")
 
 
@@ -100,7 +100,7 @@ def answer_rows(shape: Shape) -> list[Row]:
     for action in shape.actions:
         said = action.why_not or action.meaning or action.wants.hint
         if said:
-            shown = safe_text(translate(said), multiline=False)
+            shown = safe_message(said, multiline=False)
             rows.append(labelled(translate(action.label), shown, "$text-muted" if action.why_not else ""))
     return rows
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from hitl_tui.core.json_types import PlanDifference, PlanReviewed, StepNamed
 from hitl_tui.core.plan_review import ended_message
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import translate
+from hitl_tui.language import safe_message
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.rows import Row, in_line, labelled, text_row
 from hitl_tui.wording.status_words import number_of
@@ -23,7 +23,7 @@ def revision_words(about: Mapping[str, object]) -> str:
 
 def ended_words(reviewed: PlanReviewed) -> str:
     """Return who or what ended the review of a plan, one safe line; empty while it goes on."""
-    return in_line(translate(ended_message(reviewed)))
+    return safe_message(ended_message(reviewed), multiline=False)
 
 
 def revision_rows(difference: PlanDifference) -> Iterator[Row]:
@@ -32,7 +32,7 @@ def revision_rows(difference: PlanDifference) -> Iterator[Row]:
         return
     yield labelled(_("feedback"), safe_text(difference.get("remark", "")))
     for note in difference.get("notes", ()):
-        yield labelled(" ", safe_text(translate(note)), "bold $text-warning")
+        yield labelled(" ", safe_message(note), "bold $text-warning")
     rows = [
         *(_row("+", step, _("added"), "$text-success") for step in difference.get("added", ())),
         *(_row("-", step, _("removed"), "$text-error") for step in difference.get("removed", ())),

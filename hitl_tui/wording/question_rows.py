@@ -12,7 +12,7 @@ from hitl_tui.core.names import plain_name
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import cell_width, clip, safe_text
 from hitl_tui.core.todos import Priority, Status
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.evidence_rows import evidence_rows
 from hitl_tui.wording.interrupt_rows import again_rows, answer_rows, inner_rows, who_asks
@@ -240,7 +240,7 @@ def term_rows(question: Question) -> list[Row]:
     """Return what a step is for and comes after, who has to approve, and until when."""
     request = question.view.request
     about = request.about
-    rows = [labelled(_(_SAID[key]), in_line(translate(value))) for key in _SAID if (value := about.get(key))]
+    rows = [labelled(_(_SAID[key]), safe_message(value, multiline=False)) for key in _SAID if (value := about.get(key))]
     if priority := question.priority or about.get("priority"):
         rows.append(labelled(_("priority"), in_line(_(str(priority)))))
     if after := request.about.get("dependencies"):
@@ -292,7 +292,7 @@ def _of_step(question: Question, draft: Sequence[Row]) -> Iterable[Row]:
     """What a step would do, or what to do now that it failed."""
     subject, about = question.subject, question.view.request.about
     if question.kind is Kind.FAILURE:
-        yield labelled(_("failed"), safe_text(translate(about.get("error", ""))), "bold $text-error")
+        yield labelled(_("failed"), safe_message(about.get("error", "")), "bold $text-error")
         if int(about.get("attempts", 0) or 0) > 1:
             yield labelled(_("attempts"), str(about["attempts"]))
     if changed := list(state_rows(subject)):  # its input is where it began, and not what runs now
@@ -328,7 +328,7 @@ def _of_other(question: Question) -> Iterable[Row]:
         plan = about.get("plan") or ()
         yield from plan_change_rows(plan, about.get("then", plan))
     elif question.kind is Kind.EFFECT:
-        why = safe_text(translate(question.view.request.about.get("why") or ""))
+        why = safe_message(question.view.request.about.get("why") or "")
         label = _("RAN BEFORE") if question.done_before else _("doubt")
         yield labelled(label, why or _("It may have happened already."), "bold $text-error")
         yield from effect_rows(subject.get("effect"))
@@ -364,7 +364,7 @@ def source_rows(question: Question, most: int | None = None, read: str = "") -> 
         label = _("from {name}").format(name=number_of(name))
         result = known.get(name)
         if result is not None:
-            said = in_line(translate(result["summary"])) or _("a result without words")
+            said = safe_message(result["summary"], multiline=False) or _("a result without words")
             said += _(" · {key} shows it whole").format(key=read) if read and name == shown[-1] else ""
             missed = "bold $text-warning" if result.get("missed") else ""
             yield labelled(label, said, missed or ("" if result["found"] else "$text-warning"))
@@ -379,12 +379,12 @@ def source_rows(question: Question, most: int | None = None, read: str = "") -> 
 def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
     if question.obstacle:
-        yield labelled(_("BLOCKED"), in_line(translate(question.obstacle)), "bold $text-error")
+        yield labelled(_("BLOCKED"), safe_message(question.obstacle, multiline=False), "bold $text-error")
     if about.get("changed"):
         names = ", ".join(in_line(str(name)) for name in about["changed"])
         yield labelled(_("CHANGED"), _("{names}, since it was asked before").format(names=names), "bold $text-warning")
     for note in about.get("notes") or ():
-        yield labelled(_("NOTE"), in_line(translate(note)), "bold $text-warning")
+        yield labelled(_("NOTE"), safe_message(note, multiline=False), "bold $text-warning")
     if about.get("missing"):
         names = ", ".join(number_of(str(m)) for m in about["missing"])
         yield labelled(
@@ -429,7 +429,7 @@ def _said(question: Question) -> Iterable[Row]:
         if origin == "operator":  # a person's own words, which stand above, are no claim of an agent's
             own = question.view.request.subject["proposal"].get("text", "")
             if not str(said).endswith(own):
-                yield labelled(_("in short"), safe_text(translate(said)), "$text-muted")
+                yield labelled(_("in short"), safe_message(said), "$text-muted")
             return
         yield text_row(_("── {origin} says; nobody has checked it ──").format(origin=number_of(origin)), "$text-muted")
-        yield quoted_row(safe_text(translate(said)), "italic $text-muted")
+        yield quoted_row(safe_message(said), "italic $text-muted")

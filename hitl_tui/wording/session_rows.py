@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.tally import all_done, read_tally
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message
 from hitl_tui.terminal.ascii_signs import _
 from hitl_tui.wording.rows import in_line
 from hitl_tui.wording.status_words import ended_words, fork_first
@@ -42,7 +42,7 @@ def session_status(status: str, counts: Mapping[str, int] = MappingProxyType({})
 
 def session_title(title: str, message: str) -> str:
     """Return what a session is called in a list: its title, which is safe; why it can't be read where it has none."""
-    return fork_first(title or in_line(translate(message)))
+    return fork_first(title or safe_message(message, multiline=False))
 
 
 def session_cells(session: JsonObject) -> tuple[str, ...]:

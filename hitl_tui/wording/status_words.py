@@ -25,7 +25,7 @@ from hitl_tui.core.tally import (
     tally_message,
 )
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message, translate
 from hitl_tui.terminal.ascii_signs import _, ngettext, signs
 from hitl_tui.threads.thread_model import Waiting
 from hitl_tui.wording.rows import in_line, joined
@@ -242,7 +242,7 @@ def undo_command(todo_id: str) -> str:
 
 def why_fixed(todo: SupervisorTodo) -> str:
     """Return why a TODO can't have another place in the order, as the command says it; empty where it can."""
-    return safe_text(translate(todo.why_fixed), multiline=False)
+    return safe_message(todo.why_fixed, multiline=False)
 
 
 def history_said(info: CheckpointInfo) -> str:

@@ -17,7 +17,7 @@ from hitl_tui.core.json_types import Json, JsonObject, StepNamed
 from hitl_tui.core.names import plain_name, step_name
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message
 from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.markdown_text import is_markdown, rendered_markdown
 from hitl_tui.wording.rows import Row, in_line, joined, labelled, short
@@ -197,7 +197,7 @@ def risk_of_run(risk: str, argv: object, reason: str = "") -> str:
     if risk == "high" and deletes(argv):
         return _("RISKY: deletes files")
     words = in_line(risk_words(risk))
-    return f"{words.partition(':')[0]}: {in_line(translate(reason))}" if reason and risk != "low" else words
+    return f"{words.partition(':')[0]}: {safe_message(reason, multiline=False)}" if reason and risk != "low" else words
 
 
 def _paths(value: Any) -> str:

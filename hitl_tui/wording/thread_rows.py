@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark, safe_message
 from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.threads.channel_values import asked_words
 from hitl_tui.threads.state_diff import ABSENT
@@ -99,7 +99,7 @@ def _steps(space: Namespace) -> str:
 
 def note_row(note: str) -> Row:
     """Return what is to be known of a state or a store, one sentence of ours."""
-    return text_row(in_line(translate(note)), "$text-warning")
+    return text_row(safe_message(note, multiline=False), "$text-warning")
 
 
 def _question_rows(question: Question) -> Iterator[Row]:

@@ -13,14 +13,16 @@ from session_support import SCHEMA, Place, step
 
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.supervisor.activity import ActivityStream, read_activity
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.teams.contract import PreviewContext
+from hitl_tui.teams.contract import PreviewContext, TeamFailure, one
 from hitl_tui.teams.function_team import FunctionTeam
+from hitl_tui.wording.question_rows import whole
 
 HOSTILE = Path(__file__).parents[1] / "terminal" / "hostile_graph.py"
 THREADS, LINES = 8, 1_500
@@ -46,6 +48,20 @@ async def test_a_preview_that_stops_says_so_and_the_step_can_be_decided(tmp_path
         assert not seen.busy
         await op.finish()
         assert op.statuses == {"todo_001": "completed"}
+
+
+async def test_what_a_failed_command_printed_is_escaped_once_wherever_it_is_told(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    why = Message('The command "{}" ended with exit code {}: {}.', "a", 3, one("\x1b[31mno space"))
+    place.world.fail["todo_001"] = [TeamFailure(why)]
+    async with place.open() as op:
+        await op.say("/todo approve")
+        seen = await op.rest()
+        rows = [row.text.plain for question in seen.questions for row in whole(question)]
+        (failed,) = [line.text for line in op.session.activity.lines if line.kind == "failed"]
+        assert not any(safe_text("␛") in said for said in (failed, *rows))
+        assert "␛[31mno space" in failed and any("␛[31mno space" in row for row in rows)
+        assert isinstance(failed, Message), "it is still put into a person's language"
 
 
 @pytest.mark.long

@@ -27,7 +27,7 @@ from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.console.workers import work_on
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import ELLIPSIS, cell_width, one_line, safe_text
-from hitl_tui.language import _, mark, translate
+from hitl_tui.language import _, mark, safe_message
 from hitl_tui.wording.inbox_rows import asked_words, late_words, option_lines, risk_shown, votes_words, waits_words
 from hitl_tui.wording.status_words import fork_first
 
@@ -192,7 +192,7 @@ class InboxDialog(Modal[tuple[str, str] | None]):
     def _show_warnings(self) -> None:
         remote = sessions_of(self.app).engine.remote
         problems = remote.problems if remote is not None else ()
-        said = [safe_text(translate(one), multiline=False) for one in (*self._warned, *problems)]
+        said = [safe_message(one, multiline=False) for one in (*self._warned, *problems)]
         place = self.query_one("#inbox-warnings", Static)
         place.display = bool(said)
         place.update(Content("\n".join(said)).stylize("$text-warning"))

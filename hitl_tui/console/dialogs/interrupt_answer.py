@@ -29,7 +29,7 @@ from hitl_tui.core.interrupts.shape import IGNORE, REJECT, RESPOND, Action, Form
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, safe_message, translate
 from hitl_tui.wording.interrupt_rows import asked, detail_rows, payload_rows
 from hitl_tui.wording.rows import Row, text_row
 from hitl_tui.wording.status_words import number_of
@@ -157,7 +157,7 @@ class Part(ReadingDialog[str | None]):
     def _take(self, number: int) -> None:
         action = next((a for a in self._shape.actions if a.place == number), None)
         if action is None or action.why_not:
-            self.say(safe_text(translate(action.why_not), multiline=False) if action else _("not possible here"))
+            self.say(safe_message(action.why_not, multiline=False) if action else _("not possible here"))
             return
         self.dismiss(action.name)
 

@@ -28,7 +28,7 @@ from hitl_tui.console.widgets.text_search import keys_for_search
 from hitl_tui.console.workers import work_on
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, ngettext, translate
+from hitl_tui.language import _, ngettext, safe_message, translate
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.times import MODE_ORDER, MODES, error_words, mode_words, padded, safety_words
 
@@ -210,7 +210,7 @@ class HomeScreen(PromptScreen):
             return _("none: built-in search and arithmetic. To use one: {variable}=openai:gpt-5-mini").format(
                 variable=VARIABLE
             )
-        return safe_text(translate(self._model), multiline=False)
+        return safe_message(self._model, multiline=False)
 
     def _look_for_file(self) -> None:
         """See whether the workspace has a file that declares a mode; it is read once there is something to see."""

@@ -15,8 +15,7 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.services import sessions_of
 from hitl_tui.console.widgets.bars import KeyLine, MessageLine
 from hitl_tui.console.widgets.prompt_line import Prompt, longest_of
-from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, safe_message
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -114,7 +113,7 @@ class PromptScreen(KeyScreen[None]):
 
     def on_text_area_changed(self, event: Prompt.Changed) -> None:
         prompt, text = self.query_one(Prompt), event.text_area.text
-        said: str = safe_text(translate(self.usage(text)), multiline=False)
+        said: str = safe_message(self.usage(text), multiline=False)
         if not said and text.startswith("/") and prompt.completer is not None and "\n" not in text:
             from hitl_tui.console.local_commands import choices_shown
 

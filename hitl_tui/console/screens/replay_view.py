@@ -16,7 +16,7 @@ from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, Sho
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, translate
+from hitl_tui.language import _, mark, safe_message
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_diff import Difference, compare
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
@@ -162,7 +162,7 @@ class ReplayView(HistoryView):
         if result is None:
             host.say(_("Nothing was changed."))
             return False
-        message = safe_text(translate(result.message), multiline=False)
+        message = safe_message(result.message, multiline=False)
         if result.failed:
             host.say(message, error=True)
         else:

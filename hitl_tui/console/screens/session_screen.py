@@ -41,7 +41,7 @@ from hitl_tui.console.widgets.text_search import keys_for_search
 from hitl_tui.console.workers import Work, work_on
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text, unsafe_text
-from hitl_tui.language import _, mark, translate
+from hitl_tui.language import _, mark, safe_message
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.wording.status_words import (
@@ -292,7 +292,7 @@ class SessionScreen(PromptScreen):
     def on_session_screen_stopped(self, event: Stopped) -> None:
         if self._shows(event.session):
             self.query_one(HeaderBar).status = _("✗ stopped")
-            self.query_one(MessageLine).stand(safe_text(translate(event.why), multiline=False))
+            self.query_one(MessageLine).stand(safe_message(event.why, multiline=False))
 
     def on_session_screen_said(self, event: Said) -> None:
         if self._shows(event.session):
@@ -708,7 +708,7 @@ class SessionScreen(PromptScreen):
         """Say what goes on, or wrong, whenever there is nothing else to say."""
         if not self.is_attached or (self.handle is not None and self.handle.stopped):
             return
-        problem = safe_text(translate(self.snapshot.problem), multiline=False) if self.snapshot is not None else ""
+        problem = safe_message(self.snapshot.problem, multiline=False) if self.snapshot is not None else ""
         planned = safe_text(self._worked_on[-1], multiline=False) if self._worked_on else ""
         said = problem or (_("▸ planning: {text}").format(text=planned) if planned else "")
         self.query_one(MessageLine).stand(said, error=bool(problem))

@@ -31,7 +31,7 @@ from hitl_tui.console.widgets.lists import Reader
 from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, translate
+from hitl_tui.language import _, mark, safe_message
 from hitl_tui.threads.state_diff import values_that_differ
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
 from hitl_tui.wording.difference_rows import value_rows
@@ -160,7 +160,7 @@ class StepsView(HistoryView):
         if result is None:
             host.say(_("Nothing was changed."))
             return False
-        message = safe_text(translate(result.message), multiline=False)
+        message = safe_message(result.message, multiline=False)
         if result.failed:
             host.say(message, error=True)
         else:

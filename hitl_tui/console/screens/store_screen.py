@@ -21,7 +21,7 @@ from hitl_tui.console.widgets.thread_table import ThreadTable
 from hitl_tui.console.workers import work_on
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, mark, ngettext, translate
+from hitl_tui.language import _, mark, ngettext, safe_message
 from hitl_tui.wording.times import error_words, failure_words
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class StoreScreen(Screen[None]):
         n = self._total
         count = ngettext("{n:,} thread", "{n:,} threads", n).format(n=n) if n is not None else _("reading…")
         said = [_("{name}: only read, nothing runs from here").format(name=self._store.info.kind), count]
-        notes = [one_line(safe_text(translate(note), multiline=False), 300) for note in self._store.info.notes]
+        notes = [one_line(safe_message(note, multiline=False), 300) for note in self._store.info.notes]
         self.query_one("#store-banner", Static).update(Content(" " + " · ".join([*said, *notes])))
 
     # Reading -----------------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ class StoreScreen(Screen[None]):
         self._total = await self._store.thread_count()
         self._banner()
         empty = "" if found or table.finding.text else _("No threads in this store yet.")
-        self.say(empty or safe_text(translate(note), multiline=False))
+        self.say(empty or safe_message(note, multiline=False))
 
     async def _page(self, limit: int, offset: int) -> tuple[Sequence[ThreadInfo], str]:
         """Return a page of what is looked for, or of all, and what wasn't looked at."""
