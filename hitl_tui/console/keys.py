@@ -57,7 +57,7 @@ HOME, INBOX, VIEWER, CONFIRM, WORDS = "home", "inbox", "viewer", "confirm", "wor
 SESSIONS = "sessions"
 READING, REVIEW, ALWAYS, PART, TASK = "reading", "review", "always", "part", "task"
 FORM, SAY, CHOOSING, RULES, FINDING = "form", "say", "choosing", "rules", "finding"
-REPLAY, HELP = "replay", "help"
+REPLAY, HELP, TEXT = "replay", "help", "text"
 STEPS = "steps"
 STORE = "store"
 LIST, TREE = "list", "tree"
@@ -74,6 +74,19 @@ def _maximise(part: str) -> KeySpec:
         "maximise",
         "Give the pane the whole screen, or its place again",
         "+",
+    )
+
+
+def _find(part: str) -> KeySpec:
+    """Return the key that begins to look for words in a text."""
+    return KeySpec(
+        f"{part}.find",
+        part,
+        "slash",
+        "find",
+        "find",
+        "Find words; {finding.keep} keeps, {finding.forget} clears",
+        "/",
     )
 
 
@@ -241,15 +254,7 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("history.last", HISTORY, "end,G", "scroll_bottom", "last", "To the oldest shown", "End G", line=False),
     _maximise(HISTORY),
     KeySpec("history.leave", HISTORY, "escape", "leave", "prompt", "Back to the prompt", "Esc"),
-    KeySpec(
-        "stream.find",
-        STREAM,
-        "slash",
-        "find",
-        "find",
-        "Find words; {finding.keep} keeps, {finding.forget} clears",
-        "/",
-    ),
+    _find(STREAM),
     KeySpec("stream.next", STREAM, "n", "match(1)", "next", "Next match", "n"),
     KeySpec("stream.previous", STREAM, "p", "match(-1)", "before", "Previous match", "p"),
     KeySpec("stream.copy", STREAM, "y", "copy", "copy", "Copy what is selected, or else what is seen", "y"),
@@ -404,6 +409,10 @@ KEYS: tuple[KeySpec, ...] = (
     KeySpec("viewer.page_up", VIEWER, "pageup", "page(-1)", "back", "Read back", "PgUp"),
     KeySpec("viewer.first", VIEWER, "home,g", "edge(False)", "first", "To the first line", "Home g"),
     KeySpec("viewer.last", VIEWER, "end,G", "edge(True)", "last", "To the last line", "End G"),
+    _find(TEXT),
+    KeySpec("text.next", TEXT, "n", "match(1)", "next", "Next match", "n"),
+    KeySpec("text.previous", TEXT, "p", "match(-1)", "before", "Previous match", "p"),
+    KeySpec("text.copy", TEXT, "y", "copy", "copy", "Copy what is selected, or else what is seen", "y"),
     KeySpec(
         "help.find", HELP, "slash", "find", "find", "Show only what has these words; {finding.forget} shows all", "/"
     ),

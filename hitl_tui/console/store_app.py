@@ -36,6 +36,7 @@ _SHOWN = (
     keys.LIST,
     keys.TREE,
     keys.VIEWER,
+    keys.TEXT,
 )
 
 

@@ -14,7 +14,8 @@ from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog, WordsDialog
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.dialogs.review_dialog import ReviewDialog
-from hitl_tui.console.dialogs.text_viewer import TextViewer, ViewerText
+from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.dialogs.viewer_text import ViewerText
 from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.core.requests import Decision, Verdict

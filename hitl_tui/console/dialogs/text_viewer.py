@@ -1,4 +1,4 @@
-"""Text on the whole screen: details of a question, a TODO or a checkpoint, and the help, which can be searched."""
+"""Text on the whole screen: details of a question, a TODO or a checkpoint, and the help."""
 
 from __future__ import annotations
 
@@ -8,25 +8,22 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
+from textual.containers import Vertical
 from textual.content import Content
 from textual.events import Key
 from textual.widget import Widget
 
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.guarded_dialog import CSS
-from hitl_tui.console.dialogs.reading_dialog import ReadingText, ReadToEnd
+from hitl_tui.console.dialogs.reading_dialog import ReadToEnd
+from hitl_tui.console.dialogs.viewer_text import SearchedText, ViewerText
 from hitl_tui.console.help_rows import having, placed
 from hitl_tui.console.keyguard.guard import KeyKind
 from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.row_layout import layout_lines
-from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.language import _
-from hitl_tui.wording.rows import Row
-
-
-class ViewerText(ReadingText):
-    """A text that takes the whole screen."""
+from hitl_tui.wording.rows import Row, styled, text_row
 
 
 class TextViewer(ReadToEnd[bool]):
@@ -48,9 +45,8 @@ class TextViewer(ReadToEnd[bool]):
         self._opened_by = opened_by
 
     def compose(self) -> ComposeResult:
-        with ViewerText(id="viewer-text") as region:
+        with SearchedText(id="viewer-text") as region:
             region.border_title = Content(self._heading)
-            region.border_subtitle = Content(self._keys())
             yield from self._parts()
 
     def _parts(self) -> Iterable[Widget]:
@@ -59,12 +55,18 @@ class TextViewer(ReadToEnd[bool]):
             if not markdown:
                 yield Rows(tuple(rows))
                 continue
-            from hitl_tui.console.widgets.answer_pane import rendered  # the help needs none of it
+            from hitl_tui.console.widgets.answer_pane import outputs_apart, rendered  # the help needs none of it
 
-            yield from (rendered(row.text.plain) for row in rows)
+            for part, output in (found for row in rows for found in outputs_apart(row.text.plain)):
+                if output:
+                    yield Vertical(Rows((Row("", styled(part), exact=True),)), classes="output")
+                    yield Rows((text_row(""),))
+                else:
+                    yield rendered(part)
 
     def on_mount(self) -> None:
         self.text.focus()
+        self.text.show_foot()
         self.call_after_refresh(self.look_for_end)
 
     def kind_of(self, key: Key) -> KeyKind | None:
@@ -78,13 +80,15 @@ class TextViewer(ReadToEnd[bool]):
     def _opened_with(self, key: Key) -> bool:
         """Whether a key opens such a text, and means nothing else in it."""
         keymap = keymap_of(self.app)
-        return key.key in keymap.keys_of(self._opened_by) and not keymap.at(keys.VIEWER, key.key)
+        means = keymap.at(keys.VIEWER, key.key) or keymap.at(keys.TEXT, key.key)
+        return key.key in keymap.keys_of(self._opened_by) and not means
 
-    def _keys(self) -> str:
-        return keymap_of(self.app).named(_("{viewer.close} Close · {viewer.page_down} Read on"))
+    @property
+    def text(self) -> ViewerText:
+        return self.query_one(ViewerText)
 
     def show_refusal(self, words: str) -> bool:
-        self.below(f"{words} · {self._keys()}")
+        self.below(f"{words} · {self.text.key_words()}")
         return True
 
     def below(self, words: str) -> None:
@@ -131,7 +135,7 @@ class HelpLines(Rows):
         return layout_lines(placed(self.rows, width) if self.named else self.rows, width)
 
 
-class HelpText(ViewerText, SearchInput):
+class HelpText(ViewerText):
     """The lines of the help, or those that have certain words.
 
     Args:
@@ -144,36 +148,26 @@ class HelpText(ViewerText, SearchInput):
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__(id="viewer-text")
         self._all = tuple(rows)
-        self.finding = TextSearch()
 
     def compose(self) -> ComposeResult:
         yield HelpLines(self._all)
 
     def on_mount(self) -> None:
-        self._entitle(found=True)
+        self.border_title = Content(_("Help"))
 
     def seek(self) -> None:
-        rows = having(self._all, self.finding.needle)
         lines = self.query_one(HelpLines)
         lines.named = bool(self.finding.needle)
-        lines.show(rows)
-        self._entitle(found=bool(rows))
+        lines.show(having(self._all, self.finding.needle))
+        super().seek()
         self.scroll_to(y=0, animate=False)
 
-    def on_key(self, event: Key) -> None:
-        """Forget the words that were kept; only then does the same key close."""
-        forgets = keymap_of(self.app).at(keys.FINDING, event.key) == "finding.forget"
-        if forgets and not self.finding.typing and self.stop_finding():
-            event.stop()
-            event.prevent_default()
+    def found_words(self) -> str:
+        return "" if self.query_one(HelpLines).rows else _("not found")
 
-    def _entitle(self, *, found: bool) -> None:
-        self.border_title = Content(_("Help"))
+    def key_words(self) -> str:
         said = _("{viewer.close} Close · {help.find} Find · {viewer.page_down} Read on")
-        if self.finding.active:
-            self.border_subtitle = self.finding.shown("" if found else _("not found"))
-        else:
-            self.border_subtitle = Content(keymap_of(self.app).named(said))
+        return keymap_of(self.app).named(said)
 
 
 class HelpScreen(TextViewer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 from markdown_it import MarkdownIt
@@ -49,6 +49,23 @@ def _keep_lines(state: StateCore) -> None:
 def rendered(text: str, id: str | None = None) -> Markdown:
     """Return safe Markdown as it is shown; its links are text."""
     return _SafeMarkdown(text, id=id, open_links=False, parser_factory=parser)
+
+
+def outputs_apart(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the parts of safe Markdown, and whether each is the lines of a code block in no language: an output.
+
+    Markdown takes seconds for an output of thousands of lines.
+    """
+    lines, begin = text.split("\n"), 0
+    for token in parser().parse(text):
+        if token.type == "fence" and token.map and not token.level and not token.info.strip():
+            first, end = token.map
+            if prose := "\n".join(lines[begin:first]).strip("\n"):
+                yield prose, False
+            yield token.content.removesuffix("\n"), True
+            begin = end
+    if prose := "\n".join(lines[begin:]).strip("\n"):
+        yield prose, False
 
 
 class _SafeMarkdown(Markdown):

@@ -22,10 +22,11 @@ from textual.strip import Strip
 
 from hitl_tui.console import keys
 from hitl_tui.console.services import console_of
+from hitl_tui.console.widgets.copying import copy_lines
 from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
 from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.core.text_comparison import lowered
-from hitl_tui.language import _, ngettext, translate
+from hitl_tui.language import _, translate
 from hitl_tui.wording.status_words import number_of, progress_bar
 from hitl_tui.wording.times import clock_words
 
@@ -352,18 +353,8 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         self.refresh()
 
     def action_copy(self) -> None:
-        """Copy what is selected, or else what is seen, as it is shown: pasted elsewhere it stays harmless."""
-        text = self.screen.get_selected_text()
-        if not text:
-            top = self.scroll_offset.y
-            text = "\n".join(self._rows[top : top + self.size.height])
-        app = console_of(self.app)
-        app.copy_to_clipboard(text)
-        count = text.count("\n") + 1
-        said = ngettext(
-            "Copied {n} line, if the terminal allows it.", "Copied {n} lines, if the terminal allows it.", count
-        )
-        app.say(said.format(n=count))
+        top = self.scroll_offset.y
+        console_of(self.app).say(copy_lines(self, self._rows[top : top + self.size.height]))
 
     # Drawing ---------------------------------------------------------------------------------------------------
 

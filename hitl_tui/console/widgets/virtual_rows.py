@@ -212,6 +212,11 @@ class Rows(Widget):
         """How many lines the rows take at the width they have now; what is laid out may still be older ones."""
         return max(1, len(self._lines(max(1, self.size.width))))
 
+    @property
+    def texts(self) -> list[str]:
+        """The lines that the rows take at the width they have now."""
+        return [line.plain for line in self._lines(max(1, self.size.width))]
+
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return max(1, len(self._lines(width)))
 
@@ -240,16 +245,21 @@ class Readable(VerticalScroll):
     """What has to be read; it scrolls, and has nothing beside its text."""
 
     @property
+    def parts(self) -> Sequence[Widget]:
+        """What the text is made of."""
+        return self.children
+
+    @property
     def laid_out(self) -> bool:
         """It has a place on the screen, and so has all that stands in it."""
-        parts = self.children
+        parts = self.parts
         return self.size.height > 0 and bool(parts) and all(part.size.width > 0 for part in parts)
 
     @property
     def at_end(self) -> bool:
         """The last line is within what is shown. Of rows that count as they are now: older ones may still be drawn."""
         below = self.scroll_offset.y + self.scrollable_content_region.height
-        return below >= sum(part.needed if isinstance(part, Rows) else part.size.height for part in self.children)
+        return below >= sum(part.needed if isinstance(part, Rows) else part.size.height for part in self.parts)
 
     def restart(self) -> None:
         """Go to the beginning at once."""
