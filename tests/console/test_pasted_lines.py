@@ -46,6 +46,7 @@ async def test_several_lines_pasted_into_a_field_replace_what_is_selected(tmp_pa
         line = c.app.screen.query_one(FieldInput)
         line.select_all()
         assert line.selected_text == "one"
-        c.app.post_message(events.Paste("two\nthree\n"))
-        await c.until(lambda: line.value == "two three", "what was pasted")
+        c.app.post_message(events.Paste("two\r\nthree\n"))
+        await c.until(lambda: line.value == "two␊three", "what was pasted")
+        assert line.written == "two\nthree", "the line feed is kept"
         assert [q.view.decisions for q in c.snapshot.questions] == [()]

@@ -15,9 +15,9 @@ from hitl_tui.console import keys
 from hitl_tui.console.dialogs.form_model import Field, area_text, field_text
 from hitl_tui.console.dialogs.reading_dialog import ReadToEnd
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.widgets.prompt_line import typed_line, typed_text
+from hitl_tui.console.widgets.prompt_line import typed_text
 from hitl_tui.core.json_types import JsonObject
-from hitl_tui.core.safe_text import unsafe_text
+from hitl_tui.core.safe_text import safe_text, unsafe_text
 from hitl_tui.terminal.textual_widgets import bound_action
 
 PAGES = {"reading.page_down": 1, "reading.page_up": -1}
@@ -149,10 +149,11 @@ class FieldInput(Input):
         await act_in_order(self, event)
 
     def on_paste(self, event: Paste) -> None:
-        """What is pasted is kept whole, in one line."""
+        """What is pasted is kept whole, in one line, in which line feeds are shown; those at its ends are left out."""
         event.stop()
         event.prevent_default()
-        self.replace(typed_line(event.text), *sorted(self.selection))
+        text = safe_text(typed_text(event.text).strip("\n"), multiline=False)
+        self.replace(text, *sorted(self.selection))
 
 
 class FieldArea(EditArea):
