@@ -275,11 +275,11 @@ def _ended_by(todo: SupervisorTodo) -> str:
 
 async def remove(context: CommandContext, values: CommandValues) -> CommandResult:
     """Take a TODO that never started out of the plan."""
-    data: EventData = {"todo_id": (await find_todo(context, values.text("id"))).id}
-    closing = context.ends(Cause.REMOVED, data["todo_id"])
-    return await context.change(
-        EventKind.REMOVE, data, "removed", Message("Removed {}.", step_name(data["todo_id"])), data, closing=closing
-    )
+    todo_id = (await find_todo(context, values.text("id"))).id
+    data = {"todo_id": todo_id, "undo": f"/todo putback {todo_id}"}
+    closing = context.ends(Cause.REMOVED, todo_id)
+    message = Message("Removed {}.", step_name(todo_id))
+    return await context.change(EventKind.REMOVE, {"todo_id": todo_id}, "removed", message, data, closing=closing)
 
 
 async def put_back(context: CommandContext, values: CommandValues) -> CommandResult:
@@ -299,10 +299,11 @@ async def priority(context: CommandContext, values: CommandValues) -> CommandRes
     Raises:
         UnknownName: there is no such priority.
     """
-    level = typed_priority(values.text("level"))
-    data: EventData = {"todo_id": (await find_todo(context, values.text("id"))).id, "priority": level.value}
+    level, todo = typed_priority(values.text("level")), await find_todo(context, values.text("id"))
+    event: EventData = {"todo_id": todo.id, "priority": level.value}
+    data = {**event, "undo": f"/todo priority {todo.id} {todo.priority}"}
     return await context.change(
-        EventKind.PRIORITY, data, "updated", Message("{} is {} now.", step_name(data["todo_id"]), level), data
+        EventKind.PRIORITY, event, "updated", Message("{} is {} now.", step_name(todo.id), level), data
     )
 
 
@@ -320,15 +321,22 @@ async def move(context: CommandContext, values: CommandValues) -> CommandResult:
     todo, anchor = await find_todo(context, values.text("id")), await find_todo(context, values.text("anchor"))
     if todo.why_fixed:
         raise BadInput(todo.why_fixed)
-    data: EventData = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
+    event: EventData = {"todo_id": todo.id, "where": where, "anchor": anchor.id}
     moved = Message("{} is before {} now.") if where == "before" else Message("{} is after {} now.")
     return await context.change(
         EventKind.MOVE,
-        data,
+        event,
         "moved",
         moved.filled(step_name(todo.id), step_name(anchor.id)),
-        data,
+        {**event, "undo": _way_back(todo.id, [one.id for one in context.snapshot.todos])},
     )
+
+
+def _way_back(todo_id: str, order: list[str]) -> str:
+    """Return the command that gives a TODO the place that it has in an order; empty where it is alone."""
+    place = order.index(todo_id)
+    beside = f"after {order[place - 1]}" if place else f"before {order[1]}" if order[1:] else ""
+    return f"/todo move {todo_id} {beside}" if beside else ""
 
 
 async def cancel(context: CommandContext, values: CommandValues) -> CommandResult:

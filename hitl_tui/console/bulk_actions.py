@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from textual.content import Content
 
@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from hitl_tui.console.session_display import SessionDisplay
     from hitl_tui.supervisor.snapshot import Question
 
+    class Remember(Protocol):
+        """Keeps what commands did together, so that it can be taken back."""
+
+        def __call__(self, handle: SessionHandle, *results: CommandResult) -> None: ...
+
 
 class PlanOrdering:
     """Moves TODOs in the session that a screen shows; what is wanted meanwhile waits until that has taken effect.
@@ -35,11 +40,13 @@ class PlanOrdering:
     Args:
         display: the screen that shows it.
         report: shows what a command answered.
+        remember: keeps what commands did together, so that it can be taken back.
     """
 
-    def __init__(self, display: SessionDisplay, report: Callable[[CommandResult], None]) -> None:
+    def __init__(self, display: SessionDisplay, report: Callable[[CommandResult], None], remember: Remember) -> None:
         self._display = display
         self._report = report
+        self._remember = remember
         self._one = asyncio.Lock()
 
     def move(self, ids: Sequence[str], where: str, anchor: str) -> None:
@@ -52,13 +59,15 @@ class PlanOrdering:
             await self._put(handle, ids, where, anchor)
 
     async def _put(self, handle: SessionHandle, ids: Sequence[str], where: str, anchor: str) -> None:
+        results: list[CommandResult] = []
         for todo_id in ids if where == "before" else reversed(ids):
-            result = await handle.handler.handle_command(f"/todo move {todo_id} {where} {anchor}")
-            if len(ids) == 1 or result.failed:
-                self._report(result)
-            if result.failed:
-                return
-        if len(ids) > 1:
+            results.append(await handle.handler.handle_command(f"/todo move {todo_id} {where} {anchor}"))
+            if results[-1].failed:
+                break
+        self._remember(handle, *results)
+        if len(ids) == 1 or results[-1].failed:
+            self._report(results[-1])
+        else:
             said = (
                 _("{n} steps are before {anchor} now.") if where == "before" else _("{n} steps are after {anchor} now.")
             )
@@ -115,7 +124,7 @@ class BulkActions:
         display: the screen that shows it.
         report: shows what one command answered.
         review: shows questions to be approved together, with what is said of the rest.
-        remember: keeps what a command did, so that it can be taken back.
+        remember: keeps what commands did together, so that it can be taken back.
     """
 
     def __init__(
@@ -124,7 +133,7 @@ class BulkActions:
         display: SessionDisplay,
         report: Callable[[CommandResult], None],
         review: Callable[[Sequence[Question], str], None],
-        remember: Callable[[SessionHandle, CommandResult], None],
+        remember: Remember,
     ) -> None:
         self._console = console
         self._display = display
@@ -193,8 +202,7 @@ class BulkActions:
     async def _each(self, handle: SessionHandle, title: str, command: str, ids: Sequence[str], said: str) -> None:
         """Carry a command out for each; `said` is what is said when all went well, else each has a line."""
         results = [(i, await handle.handler.handle_command(command.format(id=i))) for i in ids]
-        for __, result in results:
-            self._remember(handle, result)
+        self._remember(handle, *(result for __, result in results))
         if len(results) == 1:
             self._report(results[0][1])
             return

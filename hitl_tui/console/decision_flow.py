@@ -6,7 +6,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from textual.content import Content
 
@@ -45,8 +45,17 @@ if TYPE_CHECKING:
 
     Decision = Callable[[], Awaitable[CommandResult]]
 
-_TAKEN_BACK = frozenset({"skipped", "removed"})
-"""What commands answer that took a step out, which isn't a decision of a question."""
+
+class Deed(NamedTuple):
+    """What somebody did here, so that it can be taken back.
+
+    Args:
+        todo_ids: the TODOs it was about; empty for a plan.
+        commands: what takes it back, in this order; empty for a decision, whose step says what can be done.
+    """
+
+    todo_ids: tuple[str, ...]
+    commands: tuple[str, ...] = ()
 
 
 class DecisionFlow:
@@ -67,7 +76,7 @@ class DecisionFlow:
         self._console = console
         self._display = display
         self._report = report
-        self._decided: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
+        self._decided: defaultdict[tuple[str, int], list[Deed]] = defaultdict(list)
         self._drafts = DialogDrafts()
         self._turn = asyncio.Lock()
         """Of one decision after the other: what takes the last one back comes after those that were made before."""
@@ -147,19 +156,24 @@ class DecisionFlow:
         async with self._turn:
             pass
 
-    def decided(self, handle: SessionHandle) -> list[str]:
-        """Return the TODOs decided about here, the last one last; empty text for a plan.
+    def decided(self, handle: SessionHandle) -> list[Deed]:
+        """Return what was decided and changed here, the last last.
 
         What was decided before a restore isn't among them: the steps stand as they stood then.
         """
         return self._decided[handle.session.id, handle.session.snapshot.branch]
 
-    def remember(self, handle: SessionHandle, result: CommandResult) -> None:
-        """Keep what was decided about, or removed: it can be taken back."""
-        data = result.data
-        if not result.failed and ("verdict" in data or "todo_ids" in data or result.status in _TAKEN_BACK):
-            ids = data.get("todo_ids") or [data.get("todo_id", "")]
-            self.decided(handle).extend(map(str, ids))
+    def remember(self, handle: SessionHandle, *results: CommandResult) -> None:
+        """Keep what was decided about or changed: it can be taken back, changes that were made together at once."""
+        decided, done = self.decided(handle), [result.data for result in results if not result.failed]
+        if ways := [data for data in done if data.get("undo")]:
+            commands = tuple(str(data["undo"]) for data in reversed(ways))
+            decided.append(Deed(tuple(str(data["todo_id"]) for data in ways), commands))
+        for result in results:
+            data = result.data
+            if not result.failed and ("verdict" in data or "todo_ids" in data or result.status == "skipped"):
+                ids = data.get("todo_ids") or [data.get("todo_id")]
+                decided.extend(Deed((str(todo_id),) if todo_id else ()) for todo_id in ids)
 
     async def _words(self, question: Question, answer: Answer) -> str | None:
         name = name_words(question)

@@ -14,7 +14,7 @@ from hitl_tui.commands.spec import SPECS
 from hitl_tui.config.model_settings import NONE
 from hitl_tui.console.approver_token import approver_by_token
 from hitl_tui.console.bulk_actions import BulkActions, PlanOrdering
-from hitl_tui.console.decision_flow import DecisionFlow
+from hitl_tui.console.decision_flow import DecisionFlow, Deed
 from hitl_tui.console.dialogs.decided_elsewhere import told_when_ended
 from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import LineDialog, confirm
@@ -29,7 +29,7 @@ from hitl_tui.console.source_opening import choose_source, open_file
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
-from hitl_tui.language import _, safe_message, translate
+from hitl_tui.language import _, ngettext, safe_message, translate
 from hitl_tui.wording.history_rows import todo_rows
 from hitl_tui.wording.rows import text_row
 from hitl_tui.wording.status_words import number_of, status_words, undo_command
@@ -58,7 +58,7 @@ class SessionActions:
         self._console = console
         self._display = display
         self.decisions = DecisionFlow(console, display, self._report)
-        self.order = PlanOrdering(display, self._report)
+        self.order = PlanOrdering(display, self._report, self.decisions.remember)
         self.bulk = BulkActions(console, display, self._report, self.decisions.review, self.decisions.remember)
 
     def _on(self, work: Callable[[SessionHandle], Coroutine[object, None, None]]) -> None:
@@ -321,26 +321,47 @@ class SessionActions:
     async def _take_back(self, todo_id: str, handle: SessionHandle) -> None:
         await self.decisions.settled()
         decided = self.decisions.decided(handle)
-        if todo_id:
+        about = [deed for deed in decided if not todo_id or todo_id in deed.todo_ids]
+        last = about[-1] if about else None
+        if last is not None and last.commands:
+            decided.remove(last)
+            await self._undo_change(handle, last)
+        elif todo_id:
             await self._undo(handle, todo_id)
-        elif not decided:
+        elif last is None:
             self._display.say(_("No decision of yours to undo."), passing=True)
-        elif not decided[-1]:
+        elif not last.todo_ids:
             decided.pop()
             said = _(
                 "The last decision changed the plan: {session.replay} goes back to before it. "
                 "To undo one about a step instead: {plan.undo} on that step in the plan."
             )
             self._display.say(self._console.keymap.named(said))
-        elif await self._undo(handle, decided[-1]):
+        elif await self._undo(handle, last.todo_ids[0]):
             decided.pop()
+
+    async def _undo_change(self, handle: SessionHandle, deed: Deed) -> None:
+        """Take a change of the plan back, and say so; what can't be taken back any more says why."""
+        results = [await handle.handler.handle_command(command) for command in deed.commands]
+        if failed := next((result for result in results if result.failed), None):
+            self._report(failed)
+        elif len(results) == 1:
+            answer = safe_message(results[0].message, multiline=False)
+            self._display.say(_("Undone: {said}").format(said=answer))
+        else:
+            said = ngettext("Undone for {n} step.", "Undone for {n} steps.", len(results))
+            self._display.say(said.format(n=len(results)))
 
     def undoable(self, handle: SessionHandle) -> bool:
         """Return whether the last decision made here can still be taken back."""
-        decided = self.decisions.decided(handle)
-        todo = handle.session.snapshot.todo(decided[-1]) if decided and decided[-1] else None
+        decided, snapshot = self.decisions.decided(handle), handle.session.snapshot
+        if not decided or not decided[-1].todo_ids:
+            return False
+        todo = snapshot.todo(decided[-1].todo_ids[0])
         if todo is None:
-            return bool(decided) and decided[-1] in handle.session.snapshot.removed
+            return decided[-1].todo_ids[0] in snapshot.removed
+        if decided[-1].commands:
+            return not todo.why_fixed
         rejected = todo.status is Status.FAILED and bool(todo.metadata.get("rejected"))
         approved = todo.status is Status.PENDING and todo.approval is not None
         return approved or rejected or todo.status in (Status.IN_PROGRESS, Status.SKIPPED)
@@ -348,10 +369,6 @@ class SessionActions:
     async def _undo(self, handle: SessionHandle, todo_id: str) -> bool:
         """Take a decision back; return whether there is nothing left to take back about this TODO."""
         todo = handle.session.snapshot.todo(todo_id)
-        if todo is None and todo_id in handle.session.snapshot.removed:
-            result = await handle.handler.handle_command(f"/todo putback {todo_id}")
-            self._report(result)
-            return not result.failed
         if todo is None:
             self._display.say(_("No decision of yours to undo."))
         elif todo.status is Status.PENDING and todo.approval is not None:

@@ -187,6 +187,24 @@ async def test_every_command_about_a_step_takes_the_id_of_its_request(place: Pla
         assert "001 can't be removed" in (await op.try_to(f"/todo remove {asked}"))["error"], "004 waits for it"
 
 
+async def test_what_changes_the_plan_names_the_command_that_takes_it_back(place: Place) -> None:
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo add low more", "/todo add low still more")
+        before = op.now.todos
+        for command in (
+            "/todo move 5 before 1",
+            "/todo move 4 after 5",
+            "/todo priority 2 critical",
+            "/todo remove 4",
+        ):
+            undo = (await op.say(command))["undo"]
+            assert [*op.now.todos] != [*before]
+            assert "undo" not in op.now.to_dict()
+            await op.say(undo)
+            assert [(t.id, t.priority) for t in op.now.todos] == [(t.id, t.priority) for t in before]
+
+
 async def test_a_todo_has_one_document_and_its_text_is_drawn_of_itself(place: Place) -> None:
     async with place.open() as op:
         await op.rest()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,7 @@ async def test_undo_puts_a_removed_step_back(tmp_path: Path, undo: str) -> None:
         c.clock.rest()
         await c.press(undo)
         await c.until(lambda: c.status("todo_002") == Status.PENDING, "in the plan again")
-        assert c.message == "002 is in the plan again."
+        assert c.message == "Undone: 002 is in the plan again."
         c.clock.rest()
         await c.press(undo)
         await c.until(lambda: c.message == "No decision of yours to undo.", "nothing more")
@@ -569,3 +570,44 @@ async def test_steps_that_go_on_with_the_same_question_get_the_edited_one(tmp_pa
         await c.send('/todo edit 2 query="What is the cap?"')
         await c.until(lambda: c.message.startswith("Edited 002;"), "that 002 alone was")
         assert "310 million" in c.snapshot.todos[0].arguments["query"]
+
+
+async def test_undo_takes_a_move_and_a_priority_back(tmp_path: Path) -> None:
+    """(D15)"""
+    workspace = command_workspace(tmp_path / "w")
+    async with console(tmp_path / "d", workspace, query="What is the cap?") as c:
+        await c.asked()
+        for number in (2, 3, 4):
+            await c.send(f"/todo add command_team keep file=f{number}")
+            await c.until(partial(c.status, f"todo_00{number}"), "the TODO")
+
+        def order() -> list[str]:
+            return [todo.id[-1] for todo in c.snapshot.todos]
+
+        async def undone(key: str, said: str) -> None:
+            c.clock.rest()
+            await c.press(key)
+            await c.until(lambda: c.message == said, said)
+            assert order() == ["1", "2", "3", "4"]
+
+        c.session.operator.order.move(["todo_004"], "before", "todo_002")
+        await c.until(lambda: order() == ["1", "4", "2", "3"], "moved as by the mouse")
+        await undone("f8", "Undone: 004 is after 003 now.")
+        c.session.operator.order.move(["todo_003", "todo_004"], "before", "todo_002")
+        await c.until(lambda: order() == ["1", "3", "4", "2"], "several moved")
+        await undone("f8", "Undone for 2 steps.")
+        c.session.set_focus(table := c.session.query_one(PlanTable))
+        await c.press("G", "K")
+        await c.until(lambda: order() == ["1", "2", "4", "3"], "moved by its key")
+        assert table.selected == "todo_004"
+        await undone("u", "Undone: 004 is after 003 now.")
+        await c.send("/todo priority 2 critical")
+        await c.until(lambda: c.snapshot.todos[1].priority == "critical", "another priority")
+        await undone("f8", "Undone: 002 is medium now.")
+        assert c.snapshot.todos[1].priority == "medium"
+        await c.send("/todo move 2 before 1")
+        await c.until(lambda: order()[0] == "2", "moved by a command")
+        await undone("f8", "Undone: 002 is after 001 now.")
+        c.clock.rest()
+        await c.press("f8")
+        await c.until(lambda: c.message == "No decision of yours to undo.", "nothing more")
