@@ -25,7 +25,8 @@ _OURS = (
     ShapeKind.OTHER,
 )
 """Forms whose question isn't the graph's own sentence."""
-_CALLS = (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX)
+CALLS = (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX)
+"""Forms that ask about calls of tools."""
 _OWN = (
     *(
         mark("asks"),
@@ -59,7 +60,7 @@ def who_asks(question: Question) -> str:
 
 def inner_rows(shape: Shape) -> Iterable[Row]:
     """Return what has to be read before it is answered."""
-    if shape.kind not in _CALLS or shape.parts:  # that one call may run is what the title asks
+    if shape.kind not in CALLS or shape.parts:  # that one call may run is what the title asks
         yield labelled(_("asks"), asked(shape), "bold")
     yield from detail_rows(shape)
     for note in shape.notes:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from hitl_tui.core.interrupts.shape import ShapeKind
 from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.requests import Kind, Outcome, Resolution, name_of
 from hitl_tui.core.safe_text import safe_again
 from hitl_tui.language import _, ngettext
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.notifications.moments import Moment, Text, Told
+from hitl_tui.supervisor.snapshot import listed
 from hitl_tui.wording.inbox_rows import asked_text, option_lines
+from hitl_tui.wording.interrupt_rows import CALLS, detail_rows
 from hitl_tui.wording.status_words import RISK_WORDS
 from hitl_tui.wording.times import day_words
 
@@ -99,14 +102,23 @@ def _lines(told: Told, arguments: bool) -> list[str]:
         lines.append(_("folder: {folder} on {machine}").format(folder=folder, machine=machine))
     if request.requester:
         lines.append(_("asked by: {name}").format(name=tame(request.requester, 120)))
-    if arguments and isinstance(given := request.subject.get("arguments"), dict):
-        lines += [f"{tame(str(name), 80)}: {tame(str(value), _LONGEST_VALUE)}" for name, value in given.items()]
+    if arguments:
+        lines += [f"{tame(name, 80)}: {tame(value, _LONGEST_VALUE)}" for name, value in _runs_with(view)]
     if told.moment is Moment.DECIDED:
         said = [one.reason for one in told.decisions if one.reason]
         return [*lines, *(_("reason: {reason}").format(reason=tame(reason)) for reason in said)]
     if request.expires_at:
         lines.append(_("expires: {time}").format(time=day_words(request.expires_at)))
     return [*lines, _how()]
+
+
+def _runs_with(view: RequestView) -> list[tuple[str, str]]:
+    """Return what a call would run with, by name: of an agent's tool, of a step, or of a graph's tool."""
+    shape = listed(view).shape
+    if shape is None:
+        return [(str(name), str(value)) for name, value in (view.request.subject.get("arguments") or {}).items()]
+    called = shape.kind in (*CALLS, ShapeKind.ACTION)
+    return [(row.label, row.text.plain) for row in detail_rows(shape) if row.label] if called else []
 
 
 def _how() -> str:

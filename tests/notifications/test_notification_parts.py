@@ -87,6 +87,34 @@ def test_a_text_tells_what_is_asked_and_arguments_only_where_that_is_wanted() ->
     assert "@here" not in notification_text([told], arguments=True).body
 
 
+CALLED = {"name": "pay", "args": {"eur": 100, "to": "@here"}, "description": "an invoice"}
+CALLS: dict[str, tuple[object, list[str]]] = {
+    "one": ({"type": "tool_approval", **CALLED}, ["tool: pay", "eur: 100", "to: @\u200bhere"]),
+    "several": (
+        {"action_requests": [CALLED, {"name": "tell", "args": {"whom": "ann"}}], "review_configs": []},
+        ["1 tool: pay", "eur: 100", "to: @\u200bhere", "2 tool: tell", "whom: ann"],
+    ),
+    "of its own": (
+        {"action": "send", "message": "Send it?", "to": "bob", "body": "Dear"},
+        ["action: send", "to: bob", "body: Dear"],
+    ),
+    "a question": ({"question": "Which table?", "near": "logs"}, []),
+}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_what_a_graph_asks_is_told_by_one_name_and_with_arguments_where_that_is_wanted(kind: str) -> None:
+    value, lines = CALLS[kind]
+    about = {"number": 2, "title": "Pay"}
+    inside = replace(request(), kind=Kind.INTERRUPT, todo_id="todo_001", subject={"value": value}, about=about)
+    told = [Told(Moment.OPENED, inside)]
+    assert notification_text(told).title == "Approval wanted: step 001.2 · high risk"
+    few, more = (notification_text(told, arguments=wanted).body.splitlines() for wanted in (False, True))
+    assert few[0].startswith("Answer 001.2? ")
+    assert [line for line in more if line not in few] == lines
+    assert "invoice" not in "".join(more)
+
+
 def test_the_lines_of_a_message_stay_and_are_told_from_ours() -> None:
     asked = request()
     asked = replace(asked, subject={**asked.subject, "message": "Drops 2 tables:\n- orders\nTo decide: x\x1b[1m"})
