@@ -276,6 +276,8 @@ async def freed(context: CommandContext, mode: Mode) -> tuple[str, ...]:
         return ()
 
     def passes(todo: SupervisorTodo, mode: Mode) -> bool:
+        if todo.missing or todo.metadata.get("lacks") or todo.metadata.get("unplaced"):
+            return False
         return policy.judge(mode, todo.agent_name, todo.risk, todo.command, todo.arguments).ruling is Ruling.ALLOW
 
     waiting = [
@@ -283,7 +285,10 @@ async def freed(context: CommandContext, mode: Mode) -> tuple[str, ...]:
         for todo in seen.todos
         if todo.status in (Status.PENDING, Status.WAITING_APPROVAL) and todo.question is None and todo.approval is None
     ]
-    found = {todo.id for todo in waiting if passes(todo, mode) and (plan or not passes(todo, now))}
+    # What asks while the rules allow it was asked before they did: another mode is what lets it run.
+    found = {
+        t.id for t in waiting if passes(t, mode) and (plan or t.status is Status.WAITING_APPROVAL or not passes(t, now))
+    }
     if now is Mode.STEP:
         with suppress(HitlError):  # a file that can't be read allows nothing
             found.update(await _ruled(context, mode))

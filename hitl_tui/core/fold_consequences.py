@@ -263,6 +263,10 @@ def _all_users(draft: Draft, todo_id: str) -> set[str]:
 
 def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
     judgement = judge(draft, todo)
+    before = draft.board.todos.get(todo.id)
+    asked = before is not None and before["status"] == "waiting_approval"
+    # What people were asked only they answer: what rules have come to allow runs once somebody sets a mode besides.
+    unasked = not asked or draft.control.mode is not draft.board.control.mode
     if judgement.ruling is Ruling.DENY:
         error = Message("denied by policy rule {}", judgement.label)
         denied: TodoMetadata = {"rejected": True, "denied": {"rule": judgement.rule, "name": judgement.name}}
@@ -270,10 +274,9 @@ def _judge(draft: Draft, todo: SupervisorTodo, at: str) -> None:
         reached = {todo.id}
         while reached := _follow_dependencies(draft, draft.users_of(reached)):
             pass
-    elif judgement.ruling is Ruling.ALLOW and not todo.missing:
+    elif judgement.ruling is Ruling.ALLOW and unasked and not todo.missing:
         who = Message("policy rule {}", judgement.label) if judgement.rule else Message("mode {}", draft.control.mode)
-        before = draft.board.todos.get(todo.id)
-        if before is not None and before["status"] == "waiting_approval":
+        if asked:
             todo = replace(todo, asked=todo.asked + 1)
         approval: Approval = {
             "by": who,

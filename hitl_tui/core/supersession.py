@@ -16,6 +16,7 @@ class Cause(StrEnum):
 
     RESTORED = "restored"  # the session went back to another moment
     ADVANCED = "advanced"  # the plan went on
+    POLICY = "policy"  # the rules that it was asked under changed
     FILES = "files"  # files that it was bound to changed; detail: their names
     DELETED = "deleted"  # the session was deleted
     SKIPPED = "skipped"  # the rest: somebody ended what it was about
@@ -35,6 +36,7 @@ class Cause(StrEnum):
 _REASONS: Mapping[Cause, str] = {
     Cause.RESTORED: Message("the session went back to another moment"),
     Cause.ADVANCED: Message("the plan went on"),
+    Cause.POLICY: Message("the rules changed"),
     Cause.DELETED: Message("the session was deleted"),
 }
 _REPLACED = frozenset({*_REASONS, Cause.FILES})

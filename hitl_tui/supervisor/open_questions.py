@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypedDict, cast
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.core.board import Board, Draft
+from hitl_tui.core.board import Board, Draft, Rules
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
@@ -268,6 +268,14 @@ async def files_of(
     return found
 
 
+def _asked_ahead(draft: Draft, request: Request) -> bool:
+    """Return whether a request for an approval in advance still stands for what would be asked now."""
+    if not request.about.get("ahead") or request.todo_id not in draft:
+        return False
+    question = question_of(draft, draft.get(request.todo_id))
+    return question is not None and question.id == request.id
+
+
 class OpenQuestions:
     """The questions of one session, for the process that owns it.
 
@@ -296,6 +304,7 @@ class OpenQuestions:
         self._put_off: dict[str, tuple[str, Request]] = {}
         self._rebound: dict[str, int] = {}
         self._tidied = False
+        self._version = ""
         self._read_to = 0
         self._decided: set[str] = set()
         self._previews: dict[str, asyncio.Task[None]] = {}
@@ -384,11 +393,27 @@ class OpenQuestions:
         for asker, names in changed.items():
             await self._end_changed([request_id for request_id in before[asker] if request_id in ended], names)
         if not self._tidied or not self._decided.issuperset(ended):
-            keep = [*self._asked, *await self._asked_ahead(Draft(board, rules))]
-            await self._ledger.supersede(self._setup.info.id, keep, Cause.ADVANCED, self._setup.now())
-        self._tidied = True
+            await self._supersede(board, rules)
+        self._tidied, self._version = True, board.control.policy_version
         self._decided.clear()
         return True
+
+    async def _supersede(self, board: Board, rules: Rules) -> None:
+        """Supersede what stands in the ledger and isn't asked, and say so where the rules are others than those of it."""
+        session, draft, now = self._setup.info.id, Draft(board, rules), board.control.policy_version
+        keep, ruled = [*self._asked], list[str]()
+        for key in await self._ledger.open_ids(session):
+            view = None if key in self._asked else await self._ledger.request(key, self._setup.now())
+            if view is None or view.resolution.outcome is not Outcome.PENDING:
+                continue
+            if _asked_ahead(draft, view.request):
+                keep.append(key)
+            elif view.request.subject.get("policy", self._version or now) != now:
+                ruled.append(key)
+        if ruled:
+            others = [key for key in await self._ledger.open_ids(session) if key not in ruled]
+            await self._ledger.supersede(session, others, Cause.POLICY, self._setup.now())
+        await self._ledger.supersede(session, keep, Cause.ADVANCED, self._setup.now())
 
     async def _end_changed(self, ended: Sequence[str], names: Sequence[str]) -> None:
         """Write of questions that files were bound to which changed that this is why they were replaced."""
@@ -484,19 +509,6 @@ class OpenQuestions:
             return False
         view = await self._ledger.request(request.id, self._setup.now())
         return view is not None and canonical(view.evidence) != canonical(mask_json(dict(found), self._setup.secrets))
-
-    async def _asked_ahead(self, draft: Draft) -> list[str]:
-        """Return the open requests for approvals in advance that still stand for what would be asked now."""
-        others = [key for key in await self._ledger.open_ids(self._setup.info.id) if key not in self._asked]
-        standing: list[str] = []
-        for key in others:
-            view = await self._ledger.request(key, self._setup.now())
-            if view is None or view.resolution.outcome is not Outcome.PENDING:
-                continue
-            if view.request.about.get("ahead") and view.request.todo_id in draft:
-                question = question_of(draft, draft.get(view.request.todo_id))
-                standing += [key] if question is not None and question.id == key else []
-        return standing
 
     def _attach_preview(self, request: Request) -> None:
         """Run a team's declared, read-only preview beside a question; its output is evidence, not subject.

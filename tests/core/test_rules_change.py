@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from board_support import Table, on, plan
+from board_support import Table, decide, on, plan
 
 from hitl_tui.core.board import Draft, Rules, startable
 from hitl_tui.core.events import Event, EventKind
-from hitl_tui.core.policy import Policy, Rule, Ruling, Terms
-from hitl_tui.core.requests import Request
+from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
+from hitl_tui.core.requests import Request, Verdict
 
 
 def answer(table: Table, question: Request) -> None:
@@ -52,3 +52,47 @@ def test_what_is_held_begins_once_the_rules_are_known() -> None:
     assert startable(draft) == []
     draft.control = held.from_dict({**held.to_dict(), "held": False})
     assert [todo.id for todo in startable(draft)] == ["todo_001"]
+
+
+ASKS, ALLOWS = Rule(Ruling.ASK, risk="high"), Rule(Ruling.ALLOW, risk="high")
+
+
+def under(table: Table, *rules: Rule, risks: dict[str, str] | None = None) -> None:
+    table.rules = Rules(Policy(rules))
+    version = table.rules.policy.version
+    table.take(Event(EventKind.CONFIGURED, {"policy_version": version, "concurrency": 4, "risks": risks or {}}))
+
+
+def test_a_rule_that_comes_to_allow_answers_nothing_that_people_were_asked() -> None:
+    table = Table(plan("a!", "b!:a"), Rules(Policy([ASKS])), mode=Mode.RISK)
+    asked = table.asked()
+    under(table, ALLOWS)
+    assert table.statuses == {"todo_001": "waiting_approval", "todo_002": "pending"}
+    assert len(table.questions()) == 1 and table.asked().isdisjoint(asked)
+    under(table, ALLOWS, Rule(Ruling.ASK))
+    assert table.status("todo_001") == "waiting_approval", "nor does the next change"
+    decide(table, "todo_001", Verdict.APPROVE)
+    table.finish("todo_001")
+    assert table.status("todo_002") == "in_progress", "what nobody was asked about follows the rules"
+
+
+def test_a_risk_that_is_declared_lower_answers_nothing_that_people_were_asked() -> None:
+    table = Table(plan("a!"), mode=Mode.RISK)
+    under(table, risks={"todo_001": "low"})
+    assert (table.status("todo_001"), table.todo("todo_001").risk) == ("waiting_approval", Risk.LOW)
+
+
+def test_who_sets_a_mode_lets_run_what_the_rules_allow() -> None:
+    table = Table(plan("a!"), Rules(Policy([ASKS])), mode=Mode.RISK)
+    under(table, ALLOWS)
+    table.take(Event(EventKind.MODE, {"mode": "plan"}))
+    assert table.status("todo_001") == "in_progress"
+
+
+def test_a_restored_question_is_asked_whatever_the_rules_have_come_to_allow() -> None:
+    table = Table(plan("a!"), Rules(Policy([ASKS])), mode=Mode.RISK)
+    table.rules = Rules(Policy([ALLOWS]))
+    table.take(Event(EventKind.RESTORED, {"branch": 1}))
+    assert table.status("todo_001") == "waiting_approval"
+    under(table, Rule(Ruling.DENY))
+    assert table.status("todo_001") == "failed", "a stricter rule holds at once"
