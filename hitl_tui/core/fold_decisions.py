@@ -29,12 +29,16 @@ from hitl_tui.core.plan_review import EndedBy
 from hitl_tui.core.policy import Mode, Risk, Ruling, Terms
 from hitl_tui.core.proposal_changes import carry_out
 from hitl_tui.core.questions import interrupt_questions, plan_question, proposal_now, proposal_question, question_of
-from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_changes, lets_run
+from hitl_tui.core.requests import REFUSING, Kind, Outcome, Request, Verdict, accepted_changes, lets_run
 from hitl_tui.core.todos import GAPS, Status, SupervisorTodo
 
 
 def decided(draft: Draft, event: Event) -> None:
-    """A request was settled; data is what `ledger.contract.decided_event` makes."""
+    """A request was settled; data is what `ledger.records.decided_event` makes.
+
+    What lets something happen counts for the question that it was given to alone. A refusal counts for whatever is
+    asked in its place by now: it was asked anew while that was recorded, because the rules, or files, had changed.
+    """
     kind, verdict = Kind(event.data["asked"]), Verdict(event.data["verdict"])
     if kind is Kind.PLAN:
         _decided_plan(draft, event, verdict)
@@ -46,12 +50,16 @@ def decided(draft: Draft, event: Event) -> None:
     if kind is Kind.INTERRUPT:
         _decided_interrupt(draft, event, todo, verdict)
         return
-    question = question_of(draft, todo)
-    if question is None or question.id != event.data["request_id"]:
-        raise _stale(todo)
     if todo.risk is Risk.HIGH and verdict is Verdict.APPROVE and event.data.get("outcome") == Outcome.EXPIRED:
         verdict = Verdict.REJECT  # an older record may say so; silence is no consent
+    question = question_of(draft, todo)
+    if question is None or question.kind is not kind or not _answers(event, verdict, question):
+        raise _stale(todo)
     _TODO_VERDICTS[kind](draft, event, todo, verdict)
+
+
+def _answers(event: Event, verdict: Verdict, question: Request) -> bool:
+    return verdict in REFUSING or event.data["request_id"] == question.id
 
 
 def _stale(todo: SupervisorTodo) -> Refused:
@@ -61,7 +69,7 @@ def _stale(todo: SupervisorTodo) -> Refused:
 def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
     if draft.control.plan != board.PLAN_DRAFT:
         raise Refused(Message("The plan was already decided."), reason="late")
-    if event.data["request_id"] != plan_question(draft).id:
+    if not _answers(event, verdict, plan_question(draft)):
         raise Refused(Message("The plan isn't the one that was shown; look at it again."), reason="stale")
     expired = event.data.get("outcome") == Outcome.EXPIRED
     if verdict is not Verdict.APPROVE and not expired and str(event.data.get("reason", "")).strip():
@@ -101,6 +109,8 @@ def _remarks(draft: Draft, event: Event) -> str:
 def _decided_proposal(draft: Draft, event: Event, verdict: Verdict) -> None:
     proposals = dict(draft.control.proposals)
     found = [k for k, p in proposals.items() if proposal_question(draft, p).id == event.data["request_id"]]
+    if not found and verdict in REFUSING:
+        found = [k for k in proposals if k == event.data.get("proposal_id")]
     if not found:
         raise Refused(Message("This proposal is no longer open."), reason="stale")
     proposal = proposal_now(draft, proposals.pop(found[0]))
@@ -206,9 +216,9 @@ def _decided_interrupt(draft: Draft, event: Event, todo: SupervisorTodo, verdict
     """One of the questions a run waits for was answered; the others stay, also while it goes on."""
     asked = {q.id: (interrupt_id, q) for interrupt_id, q in interrupt_questions(draft, todo)}
     answered, request = asked.get(str(event.data["request_id"]), ("", None))
-    if request is None or todo.question is None:
+    if todo.question is None or not asked or (request is None and verdict not in REFUSING):
         raise _stale(todo)
-    if verdict is not Verdict.RESPOND:
+    if request is None or verdict is not Verdict.RESPOND:
         draft.put(rejected(todo, event))
         return
     from hitl_tui.core.interrupts.tool_permissions import why_refused  # few sessions have such answers

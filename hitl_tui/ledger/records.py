@@ -17,7 +17,7 @@ from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, messages_restored, with_messages
-from hitl_tui.core.requests import Decision, Request, Resolution, Verdict
+from hitl_tui.core.requests import Decision, Kind, Request, Resolution, Verdict, name_of
 from hitl_tui.core.supersession import Cause
 
 
@@ -280,6 +280,7 @@ class DecidedEvent(TypedDict, total=False):
 
     Keys:
         asked: a `core.requests.Kind`.
+        proposal_id: of the proposal that it is about.
         by, channel, at, reason, value: of the last decision; `people` has all that count.
         closed: other requests that it ended with it, {request id: todo id}.
     """
@@ -290,6 +291,7 @@ class DecidedEvent(TypedDict, total=False):
     request_id: Required[str]
     asked: str
     todo_id: str
+    proposal_id: str
     digest: str
     verdict: Required[str]
     outcome: Required[str]
@@ -326,6 +328,8 @@ def decided_event(view: RequestView) -> DecidedEvent:
         "reason": last.reason if last else _too_late(view),
         "value": last.value if last else None,
     }
+    if request.kind is Kind.PROPOSAL:
+        event["proposal_id"] = name_of(request)
     if last and last.action and len(chosen) == 1:
         event["action"] = last.action
     if last:

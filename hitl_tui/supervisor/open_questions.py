@@ -399,7 +399,7 @@ class OpenQuestions:
         return True
 
     async def _supersede(self, board: Board, rules: Rules) -> None:
-        """Supersede what stands in the ledger and isn't asked, and say so where the rules are others than those of it."""
+        """Supersede what stands in the ledger and isn't asked; where it was asked under other rules, say that."""
         session, draft, now = self._setup.info.id, Draft(board, rules), board.control.policy_version
         keep, ruled = [*self._asked], list[str]()
         for key in await self._ledger.open_ids(session):

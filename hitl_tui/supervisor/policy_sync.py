@@ -93,6 +93,7 @@ class PolicySync:
             entry = on_record(policy, "" if begins else control.policy_version)
             masked = mask_json(entry, self._setup.secrets)
             await self._setup.ledger.record(self._setup.info.id, POLICY, masked, self._setup.now())
+            await self._setup.ledger.expire(self._setup.now(), self._setup.info.id)  # under the rules of its deadline
         bound = max(1, rules.concurrency)
         risks = self._changed_risks(todos)
         if not (other or risks) and bound == control.concurrency and not (control.held and policy.current):

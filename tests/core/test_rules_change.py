@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from board_support import Table, decide, on, plan
+from board_support import Table, decide, decision_of, on, plan
 
 from hitl_tui.core.board import Draft, Rules, startable
 from hitl_tui.core.events import Event, EventKind
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
-from hitl_tui.core.requests import Request, Verdict
+from hitl_tui.core.requests import Kind, Request, Verdict
 
 
 def answer(table: Table, question: Request) -> None:
@@ -96,3 +98,57 @@ def test_a_restored_question_is_asked_whatever_the_rules_have_come_to_allow() ->
     assert table.status("todo_001") == "waiting_approval"
     under(table, Rule(Ruling.DENY))
     assert table.status("todo_001") == "failed", "a stricter rule holds at once"
+
+
+@pytest.mark.parametrize("first", ["the refusal", "the rules"])
+@pytest.mark.parametrize("outcome", ["rejected", "expired"])
+def test_a_refusal_on_record_counts_whatever_rules_hold_when_it_arrives(first: str, outcome: str) -> None:
+    table = Table(plan("a!", "b:a"), Rules(Policy([ASKS])), mode=Mode.RISK)
+    event = decision_of(table.questions()[0], Verdict.REJECT)
+    event = replace(event, data={**event.data, "outcome": outcome})
+    table.rules = Rules(Policy([ALLOWS]))
+    if first == "the rules":
+        under(table, ALLOWS)
+    table.take(event)
+    if first == "the refusal":
+        under(table, ALLOWS)
+    assert table.statuses == {"todo_001": "failed", "todo_002": "blocked"}
+    assert (table.board.control.refused, table.questions()) == ((), [])
+
+
+def test_an_approval_on_record_counts_for_no_question_under_other_rules() -> None:
+    table = Table(plan("a!"), Rules(Policy([ASKS])), mode=Mode.RISK)
+    event = decision_of(table.questions()[0], Verdict.APPROVE)
+    under(table, ALLOWS)
+    table.take(event)
+    assert (table.status("todo_001"), table.board.control.refused[-1]["reason"]) == ("waiting_approval", "stale")
+
+
+def test_a_refusal_of_what_a_run_asks_counts_when_it_is_asked_anew_meanwhile() -> None:
+    table = Table(plan("a"))
+    table.approve("todo_001")
+    inside = [{"id": i, "path": ["n"], "value": i} for i in ("i1", "i2")]
+    table.take(on(EventKind.INTERRUPTED, "todo_001", run_id=table.todo("todo_001").run_id, interrupts=inside))
+    event = decision_of(table.questions()[0], Verdict.REJECT)
+    configured(table, 2)
+    table.take(event)
+    assert (table.status("todo_001"), table.board.control.refused) == ("failed", ())
+
+
+def test_a_refusal_of_the_plan_counts_under_other_rules() -> None:
+    table = Table(plan("a!"), Rules(Policy([Rule(Ruling.ASK, request="plan")])), mode=Mode.PLAN, accepted=False)
+    event = decision_of(table.questions()[0], Verdict.REJECT)
+    under(table, ALLOWS)
+    table.take(event)
+    assert (table.board.control.plan, table.questions()) == ("rejected", [])
+
+
+def test_a_refusal_of_a_proposal_counts_under_other_rules() -> None:
+    table = Table(plan("a"), Rules(Policy([Rule(Ruling.ASK, request="proposal")])))
+    changes = [{"kind": "skip", "todo_id": "todo_001", "reason": "no"}]
+    table.take(Event(EventKind.PROPOSED, {"proposal": {"id": "proposal_1", "changes": changes}}))
+    request = next(q for q in table.questions() if q.kind is Kind.PROPOSAL)
+    event = decision_of(request, Verdict.REJECT)
+    configured(table, 1)
+    table.take(replace(event, data={**event.data, "proposal_id": "proposal_1"}))
+    assert (table.board.control.proposals, table.board.control.refused) == ({}, ())

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from session_support import Place, step
 
+from hitl_tui.core.identity import Proof
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling, Terms
+from hitl_tui.core.requests import Decision, Outcome, Verdict
 from hitl_tui.core.supersession import Cause
 
 ALLOWS = Policy([Rule(Ruling.ALLOW, risk="high")])
@@ -46,3 +49,39 @@ async def test_a_mode_names_what_rules_have_come_to_allow_and_lets_it_run(tmp_pa
         assert (await op.say("/mode plan"))["freed"] == ["todo_001"]
         await op.rest()
         assert op.status("todo_001") == "completed"
+
+
+@pytest.mark.parametrize("settled", [True, False], ids=["by another process", "at the opening"])
+async def test_what_expired_as_rejected_stays_so_under_other_rules(tmp_path: Path, settled: bool) -> None:
+    place = asking(tmp_path, deadline=8.0)
+    async with place.open() as op:
+        question = (await op.rest()).questions[0]
+    place.clock.forward(60)
+    if settled:
+        async with place.ledger() as ledger:
+            assert await ledger.expire(place.clock()) == [question.id]
+    place.policy = ALLOWS
+    async with place.open() as op:
+        seen = await op.rest()
+        assert (op.status("todo_001"), seen.questions, seen.refused) == ("failed", (), ())
+        view = await op.session.writer.request(question.id)
+        assert view is not None
+        assert (view.resolution.outcome, view.resolution.verdict) == (Outcome.EXPIRED, Verdict.REJECT)
+    assert not place.world.done()
+
+
+async def test_a_refusal_that_another_process_recorded_counts_under_other_rules(tmp_path: Path) -> None:
+    place = asking(tmp_path, quorum=2)
+    async with place.open() as op:
+        question = (await op.rest()).questions[0]
+    async with place.ledger() as ledger:
+        await ledger.mark_shown([question.id], "ann", "test", place.clock())
+        who = {"person": "ann", "proof": Proof.TOKEN.value}
+        await ledger.decide(
+            Decision(question.id, Verdict.REJECT, "ann", question.digest, place.clock(), **who), place.clock()
+        )
+    place.policy = ALLOWS
+    async with place.open() as op:
+        seen = await op.rest()
+        assert (op.status("todo_001"), seen.questions, seen.refused) == ("failed", (), ())
+    assert not place.world.done()
