@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from hitl_tui.cli.job import Job
@@ -14,7 +14,7 @@ from hitl_tui.cli.subcommands import DEFAULT_AGE
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import removal_words, result_of
 from hitl_tui.config.paths import given_path
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import translate
@@ -50,6 +50,8 @@ async def sessions(job: Job) -> int:
     """List sessions."""
     search = job.arguments.search
     async with looking(job) as registry:
+        with suppress(StorageError):  # what can't be settled now can still be listed
+            await registry.settle_overdue()
         found, place = await registry.admin.sessions(search), registry.data.place
         where = str(job.data if isinstance(place, Path) else place)
     sought = one_line(search, 100) if search.strip() else ""

@@ -159,7 +159,7 @@ def _with_reviews(found: list[_Waiting], runtime: RemoteReviews | None) -> list[
 
 async def _waiting(job: Job, registry: SessionRegistry, most: int) -> list[_Waiting]:
     """Return what waits here, of sessions `most`: what expires first comes first; what is overdue is settled."""
-    await _settle(registry)
+    await registry.settle_overdue()
     found = [_Waiting(question) for question in _questions(await registry.ledger.urgent(utc_now(), most))]
     here = workspace_folder(job.arguments.workspace)
     found += [_Waiting(listed(one.view), one) for one in await registry.tasks.waiting(here)]
@@ -287,7 +287,7 @@ async def decide(job: Job) -> int:
     given = job.arguments
     text = _given_arguments(job)
     async with looking(job) as registry:
-        await _settle(registry)
+        await registry.settle_overdue()
         view = await registry.ledger.request(given.request, utc_now())
         waits = view is not None and view.resolution.outcome is Outcome.PENDING
         found = None
@@ -456,7 +456,7 @@ def expire(job: Job) -> int:
 
 async def _expire(job: Job) -> int:
     async with looking(job) as registry:
-        gone: list[Json] = [*await _settle(registry)]
+        gone: list[Json] = [*await registry.settle_overdue()]
         gone += [one.request_id for one in await registry.tasks.expire()]
         message = counted_message("{} question expired.", "{} questions expired.", len(gone))
         if job.arguments.json:
@@ -465,8 +465,3 @@ async def _expire(job: Job) -> int:
             _print_problems(job, registry)
             job.out.lines([shown(translate(message))])
         return _code_of(registry)
-
-
-async def _settle(registry: SessionRegistry) -> list[str]:
-    """Settle the overdue questions of sessions, unless nothing may be written; return their ids."""
-    return [] if registry.data.read_only else await registry.ledger.expire(utc_now())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -203,6 +203,8 @@ def _report(
 async def show(job: Job) -> int:
     """Show where a session stands; nothing is opened or run."""
     async with looking(job) as registry:
+        with suppress(StorageError):  # what can't be settled now can still be shown
+            await registry.settle_overdue()
         setup = await registry.setup(job.arguments.session, teams=False)
         job.session_id = setup.info.id
         owned = setup.folder.is_owned()

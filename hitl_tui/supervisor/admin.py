@@ -151,7 +151,7 @@ class SessionAdmin:
             newest: looks at so many of those that were made last; None for all.
         """
         store = self.store
-        found = await load_summaries(store.data, await store.ledger.waiting_counts(store.now()), newest)
+        found = await load_summaries(store.data, store.ledger, await store.ledger.waiting_counts(store.now()), newest)
         if not search.strip():
             return found
         async for _unread in self.texts.refresh(found):
@@ -167,7 +167,7 @@ class SessionAdmin:
         """Return one session as `sessions` lists it. Raises UnknownName: there is no such session."""
         self.store.data.session(session_id)
         asked = await self.store.ledger.requests(self.store.now(), session=session_id, limit=1_000)
-        return await load_summary(self.store.data, session_id, len(asked))
+        return await load_summary(self.store.data, self.store.ledger, session_id, len(asked))
 
     async def reset_starter(self, session_id: str) -> Path:
         """Give the starter that a session works in its files back; return its folder.

@@ -19,6 +19,7 @@ from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints, open_empty
 from hitl_tui.supervisor.ledger_writer import LedgerWriter
 from hitl_tui.supervisor.policy_sync import check_policy, renew_settings
 from hitl_tui.supervisor.record_check import check_record, has_worked, lost_checkpoints
+from hitl_tui.supervisor.recorded_board import is_over, recorded_board
 from hitl_tui.supervisor.schema_library import load_validators
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_view import SessionView, make_snapshot
@@ -120,15 +121,20 @@ class SessionFollower(SessionView):
         reference = values.get("response")
         artifacts = self.setup.folder.artifacts()
         where = await asyncio.to_thread(self.setup.folder.whereabouts)
+        stored = board = Board.from_state(values)
+        if not await asyncio.to_thread(self.setup.folder.is_owned):  # else its owner is about to take it in
+            board = await recorded_board(self.setup.ledger, stored, self.rules)
         snapshot = make_snapshot(
             self.setup,
             values,
-            Board.from_state(values),
+            board,
             head=head,
-            questions=with_obstacles(as_questions(views, values.get("todos") or {}), self.setup.approvers()),
+            questions=with_obstacles(as_questions(views, board.todos), self.setup.approvers()),
             response=cast("ResponseData", await artifacts.get(str(reference["digest"]))) if reference else None,
             owned=False,
         )
+        if board is not stored and is_over(board):
+            snapshot = replace(snapshot, over=True)
         if where is not None:
             snapshot = replace(snapshot, carrier=where.carrier, problem=snapshot.problem or where.problem)
         self._snapshot = snapshot

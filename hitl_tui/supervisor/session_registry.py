@@ -152,6 +152,10 @@ class SessionRegistry:
             tell(said)
         self._warnings.clear()
 
+    async def settle_overdue(self) -> list[str]:
+        """Settle the overdue questions of all sessions, unless nothing may be written; return their ids."""
+        return [] if self.data.read_only else await self.ledger.expire(self._now())
+
     def notify(self) -> None:
         """Let somebody tell of what was opened or decided, where the settings of a person or of a workspace say so."""
         wake(self.data.root, tuple(self._workspaces), self._environ)

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from hitl_tui.core.board import Rules
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
+from hitl_tui.core.tally import tally as counted_endings
 from hitl_tui.core.text_comparison import comparable
+from hitl_tui.ledger.protocols import Ledger
+from hitl_tui.supervisor.recorded_board import is_over, recorded_board
 from hitl_tui.supervisor.storage import DataFolder, SessionFacts
-from hitl_tui.threads.session_history import CheckpointInfo, SessionHistory
+from hitl_tui.supervisor.stored_state import board_of
+from hitl_tui.threads.session_history import SessionHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,43 +73,51 @@ class SessionSummary:
 
 
 async def load_summaries(
-    data: DataFolder, questions: Mapping[str, int], newest: int | None = None
+    data: DataFolder, ledger: Ledger, questions: Mapping[str, int], newest: int | None = None
 ) -> list[SessionSummary]:
     """Return what there is to say of all sessions, in the order they were made.
 
     Args:
         data: where they are.
+        ledger: the record.
         questions: by session, how many of its questions wait for a person.
         newest: only so many of those that were made last; None for all.
     """
     facts = await data.all_facts(newest)
     if facts is None:
         names = data.ids() if newest is None else data.ids()[-newest:]
-        return [await load_summary(data, name, questions.get(name, 0)) for name in names]
+        return [await load_summary(data, ledger, name, questions.get(name, 0)) for name in names]
     return [_summary(name, found, questions.get(name, 0)) for name, found in facts.items()]
 
 
-async def load_summary(data: DataFolder, session_id: str, questions: int) -> SessionSummary:
-    """Return what a session's folder says of it; one that can't be read says why.
+async def load_summary(data: DataFolder, ledger: Ledger, session_id: str, questions: int) -> SessionSummary:
+    """Return what a session's folder, and the record, say of it; one that can't be read says why.
 
     Args:
         data: where it is.
+        ledger: the record.
         session_id: which.
         questions: how many of its questions wait for a person.
     """
     try:
-        return _summary(session_id, await _facts(data, session_id), questions)
+        return _summary(session_id, await _facts(data, ledger, session_id, asks=bool(questions)), questions)
     except HitlError as error:
         return _summary(session_id, error, questions)
 
 
-async def _facts(data: DataFolder, session_id: str) -> SessionFacts:
+async def _facts(data: DataFolder, ledger: Ledger, session_id: str, *, asks: bool) -> SessionFacts:
     folder = data.session(session_id)
-    info, owned, page = folder.info(), folder.is_owned(), list[CheckpointInfo]()
+    info, owned = folder.info(), folder.is_owned()
+    outcome, updated, tally = "", "", dict[str, int]()
     if folder.has_checkpoints():
         async with folder.reading() as file:
-            page = await SessionHistory(file, session_id).page(1)
-    outcome, updated, tally = (page[0].outcome, page[0].timestamp, page[0].tally) if page else ("", "", {})
+            for newest in await SessionHistory(file, session_id).page(1):
+                outcome, updated, tally = newest.outcome, newest.timestamp, dict(newest.tally)
+            if not (outcome or owned or asks):
+                stored = await board_of(file, session_id)
+                board = await recorded_board(ledger, stored, Rules())
+                if board is not stored and is_over(board):
+                    outcome, tally = "finished", counted_endings(board.todos.values())
     still = () if owned or outcome else folder.still_running()
     return SessionFacts(info, owned, outcome, updated, tally, folder.whereabouts(), still)
 

@@ -377,6 +377,7 @@ class Snapshot:
         lineage: part of the ids of its requests.
         problem: why nothing may begin now, one sentence; empty when it may.
         carrier: who carries it, in a few words, where that is none of this machine's business; empty elsewhere.
+        over: what is on record ended it while nobody had it open; its answer is made when somebody does.
         follower: of the plan; snapshots that follow each other share it.
     """
 
@@ -406,6 +407,7 @@ class Snapshot:
     lineage: str = ""
     problem: str = ""
     carrier: str = ""
+    over: bool = False
     follower: PlanFollower = field(default_factory=PlanFollower, compare=False, repr=False)
 
     @property
@@ -423,7 +425,7 @@ class Snapshot:
         """`planning`, `running`, `waiting` (needs a person), `finished` or `failed`."""
         if self.questions:
             return WAITING
-        if self.concluded:
+        if self.concluded or self.over:
             return FAILED if (self.response or {}).get("outcome") == FAILED else FINISHED
         return RUNNING if self.raw else PLANNING
 

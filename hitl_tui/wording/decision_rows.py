@@ -33,7 +33,8 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
     """
     by, channel = str(decision["by"]), str(decision["channel"])
     nobody = decision["asked"] in (ALLOWED, DENIED) or channel in ("deadline", "limit", "policy", "mode")
-    who = in_line(f"({_('nobody was asked')})") if nobody else who_words(by, channel)
+    silent = _("the deadline passed") if channel == "deadline" else _("nobody was asked")
+    who = in_line(f"({silent})") if nobody else who_words(by, channel)
     why = str(decision["reason"])
     parts = [
         in_line(_what(decision)),

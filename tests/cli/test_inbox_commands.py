@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shlex
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import pytest
 from cli_support import Shell
 
 from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.task_checkpoints.folders import register, store_of
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
@@ -350,6 +352,25 @@ def test_expire_settles_what_is_overdue_once(shell: Shell, tmp_path: Path) -> No
     assert len(json.loads(shell.run("expire", "--json").out)["expired"]) == 1
     assert json.loads(shell.run("expire", "--json").out)["expired"] == []
     assert waiting(shell) == []
+
+
+def test_what_expired_shows_so_before_anybody_opens_its_session(shell: Shell) -> None:
+    (shell.workspace / "hitl.toml").write_text('[[policy]]\nteam = "search_team"\ndecision = "ask"\ndeadline = "1h"\n')
+    ran = shell.run("run", "What is the legal cap on a rent increase?", "--session", "z1", "--mode", "risk", "--json")
+    assert ran.code == 3
+
+    async def expire() -> None:
+        async with open_record(data_place(shell.data, {})) as ledger:
+            assert len(await ledger.expire("2999-01-01T00:00:00.000000+00:00")) == 1
+
+    asyncio.run(expire())
+    document = json.loads(shell.run("show", "z1", "--json").out)
+    assert (document["session_status"], document["todos"][0]["status"]) == ("finished", "failed")
+    (listed,) = json.loads(shell.run("sessions", "--json").out)["sessions"]
+    assert (listed["session_status"], listed["tally"]) == ("finished", {"expired": 1})
+    shown = shell.run("show", "z1").out
+    assert "expired" in shown and "asks" not in shown and "interrupted" not in shown
+    assert "(the deadline passed)  001 expired: reject" in shell.run("audit", "decisions", "z1").out
 
 
 def test_chat_commands_decide_tasks_too(shell: Shell, ask: Ask) -> None:
