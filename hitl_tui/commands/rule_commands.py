@@ -23,7 +23,7 @@ from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Mode, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.supersession import Cause
-from hitl_tui.core.todos import Status, SupervisorTodo
+from hitl_tui.core.todos import GAPS, Status, SupervisorTodo
 from hitl_tui.policy import standing_rules
 from hitl_tui.policy.standing_rules import StandingRule
 from hitl_tui.supervisor.snapshot import Question
@@ -276,7 +276,7 @@ async def freed(context: CommandContext, mode: Mode) -> tuple[str, ...]:
         return ()
 
     def passes(todo: SupervisorTodo, mode: Mode) -> bool:
-        if todo.missing or todo.metadata.get("lacks") or todo.metadata.get("unplaced"):
+        if todo.missing or GAPS & todo.metadata.keys():
             return False
         return policy.judge(mode, todo.agent_name, todo.risk, todo.command, todo.arguments).ruling is Ruling.ALLOW
 
