@@ -80,12 +80,13 @@ async def attached(
     name: str = "s1",
     environ: Mapping[str, str] | None = None,
     by: str = "ann",
+    file: Path = GRAPHS,
     **more: Any,
 ) -> AsyncIterator[Attached]:
     """Open a session of one of the graphs, begun with an input unless it is there already."""
     workspace = root / "workspace"
     workspace.mkdir(exist_ok=True)
-    graph = GraphDeclaration("graph", f"{GRAPHS}:{attribute}", str(GRAPHS.parent), **more)
+    graph = GraphDeclaration("graph", f"{file}:{attribute}", str(file.parent), **more)
     write_approvers(root / "data", "ann", "ben")
     if (workspace / "hitl.toml").exists():
         trust_workspace(root / "data", workspace)

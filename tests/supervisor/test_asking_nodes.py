@@ -12,7 +12,7 @@ import pytest
 from attached_support import attached, world
 from langgraph.graph import START, StateGraph
 
-from hitl_tui.graphs.asking_nodes import only_asks, surely_asks
+from hitl_tui.graphs.asking_nodes import acts_before_asking, call_acts_before_asking, only_asks, surely_asks
 from hitl_tui.graphs.first_questions import first_questions
 
 SOURCE = """
@@ -231,6 +231,17 @@ def bad_breaks(state):
         interrupt("?")
     return {}
 
+def good_compares(state):
+    if interrupt("?") == "yes":
+        return {}
+    return {"text": ""}
+
+def good_chooses(state):
+    return {"text": "a" if interrupt("?") else "b"}
+
+def bad_compares(state):
+    return {"text": 1 < len(state["text"]) < interrupt("?")}
+
 def bad_never(state):
     return {}
 
@@ -243,6 +254,106 @@ def bad_later(state):
 def test_a_node_surely_asks_only_where_no_way_leads_past_its_question(tmp_path: Path, name: str) -> None:
     node = node_of(getattr(loaded(tmp_path / "nodes.py", ALWAYS), name))
     assert surely_asks(node) is name.startswith("good")
+
+
+BEFORE = """
+import os
+from langchain_core.tools import tool
+from langgraph.types import interrupt
+
+def good_then_acts(state):
+    answer = interrupt(f"Delete {state['text']}?")
+    os.remove(answer)
+
+def good_in_condition(state):
+    if interrupt("?") == "yes":
+        os.remove(state["text"])
+
+def good_in_either_way(state):
+    if state["text"]:
+        answer = interrupt("a")
+        os.remove(answer)
+    else:
+        answer = interrupt("b")
+
+def good_in_the_first_round(state):
+    while True:
+        answer = interrupt("?")
+        if answer:
+            os.remove(answer)
+            return {}
+
+def bad_before(state):
+    os.remove(state["text"])
+    interrupt("?")
+
+def bad_in_the_same_line(state):
+    os.remove(state["text"]), interrupt("?")
+
+def bad_perhaps(state):
+    if state["text"]:
+        interrupt("?")
+    os.remove(state["text"])
+
+def bad_perhaps_left(state):
+    if state["text"]:
+        return {}
+    interrupt("?")
+    os.remove(state["text"])
+
+def bad_way(state):
+    if state["text"]:
+        interrupt("a")
+    else:
+        os.remove(state["text"])
+        interrupt("b")
+    os.remove(state["text"])
+
+def bad_condition(state):
+    if os.remove(state["text"]) or interrupt("?"):
+        return {}
+    os.remove(state["text"])
+
+def bad_last(state):
+    if 1 < len(state["text"]) < interrupt("?"):
+        return {}
+    os.remove(state["text"])
+
+@tool
+def asks(to: str) -> str:
+    'Ask.'
+    answer = interrupt(to)
+    os.remove(answer)
+
+@tool
+async def waits(to: str) -> str:
+    'Ask.'
+    answer = interrupt(to)
+    os.remove(answer)
+
+@tool
+def acts(to: str) -> str:
+    'Act.'
+    os.remove(to)
+    return interrupt(to)
+"""
+
+
+@pytest.mark.parametrize("name", re.findall(r"^def ((?:good|bad)_\w+)", BEFORE, re.MULTILINE))
+def test_what_comes_after_a_first_question_isnt_done_before_it(tmp_path: Path, name: str) -> None:
+    function = getattr(loaded(tmp_path / "nodes.py", BEFORE), name)
+    node = node_of(function)
+    assert acts_before_asking(node, answered=False) is name.startswith("bad")
+    assert call_acts_before_asking([function], answered=False) is name.startswith("bad")
+    assert acts_before_asking(node, answered=True) and call_acts_before_asking([function], answered=True)
+
+
+def test_a_decorated_function_that_a_tool_keeps_is_read_as_it_is(tmp_path: Path) -> None:
+    module = loaded(tmp_path / "nodes.py", BEFORE)
+    assert not call_acts_before_asking([module.asks.func], answered=False)
+    assert not call_acts_before_asking([module.waits.coroutine], answered=False)
+    assert call_acts_before_asking([module.asks.func, module.acts.func], answered=False)
+    assert call_acts_before_asking([], answered=False)
 
 
 FIRST = """

@@ -65,17 +65,17 @@ async def test_a_breakpoint_that_was_not_on_record_yet_is_asked_about_after_a_cr
     todo = SimpleNamespace(arguments={"input": {}}, metadata={}, attempt=1)
     spec: Any = SimpleNamespace(run_id="run", todo=todo, step={}, stopped_on="")
     first = Told("run", (), [_effect("done", {})])
-    assert isinstance(next_stretch(spec, ready, state, first, {}), Asks)
+    assert isinstance(next_stretch(spec, ready, state, first, {}, {}), Asks)
     asked = {
         **breakpoint_question(state, "before", state.next),
         "asked": 1,
         "answer": {"value": {"action": "continue"}},
     }
     fresh = Told("run", (asked,), [_effect("done", {})])
-    passed = next_stretch(spec, ready, state, fresh, {})
+    passed = next_stretch(spec, ready, state, fresh, {}, {})
     assert not isinstance(passed, Asks) and passed.name == "pass"
     heard = Told("run", (asked,), [_effect("done", {}), _effect("done", {asked["id"]: 1})])
-    assert isinstance(next_stretch(spec, ready, state, heard, {}), Asks)
+    assert isinstance(next_stretch(spec, ready, state, heard, {}, {}), Asks)
 
 
 @pytest.mark.parametrize("env", ['{"MODEL": "small"}', '".env"'])

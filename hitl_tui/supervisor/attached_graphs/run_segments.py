@@ -14,6 +14,7 @@ from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks
+from hitl_tui.supervisor.attached_graphs.repeats import Repeat, again
 from hitl_tui.supervisor.attached_graphs.waiting_points import (
     BREAK,
     Asked,
@@ -150,7 +151,12 @@ class Told:
 
 
 def next_stretch(
-    spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told, secrets: Mapping[str, str]
+    spec: RunSpec,
+    graph: AnyPregel,
+    state: StateSnapshot,
+    told: Told,
+    secrets: Mapping[str, str],
+    repeats: Mapping[str, Repeat | None],
 ) -> RunSegment | Asks:
     """Return what a run's graph is to be invoked with now, or what it waits for.
 
@@ -160,19 +166,20 @@ def next_stretch(
         state: where its thread stands, with its subgraphs.
         told: what it was told so far.
         secrets: declared secrets, by name: they are masked in what is recorded.
+        repeats: what its tasks that ask do again.
 
     Raises:
         BadInput: an answer can't be delivered, because a secret in it changed meanwhile.
     """
     begun = told.began or (state.metadata or {}).get(RUN) == spec.run_id
     given = spec.todo.arguments.get("input")
-    again = bool(spec.step or spec.stopped_on)
-    if state.created_at is None or (not begun and not again and given is not None):
+    goes_on = bool(spec.step or spec.stopped_on)
+    if state.created_at is None or (not begun and not goes_on and given is not None):
         return RunSegment(given, f"start {spec.todo.attempt}")
     asked = asked_in(state, graph)
     at = stands_at(state)
     rests = told.rested and bool(state.next) and not asked and not spec.step.get("checkpoint_id")
-    if not begun and again and not rests:  # a failed run goes on: with the answers it has, nobody is asked again
+    if not begun and goes_on and not rests:  # a failed run goes on: with the answers it has, nobody is asked again
         return RunSegment(None, f"go on {spec.todo.attempt}")
     if asked:
         waiting = {a.interrupt.id for a in asked}
@@ -180,7 +187,7 @@ def next_stretch(
         if any(i.get("at") != at for i in answered.values()):
             return RunSegment(None, f"ask again {at}")
         if not answered:
-            return Asks(questions(asked, at), tuple(told.delivered))
+            return Asks(questions(asked, at, repeats), tuple(told.delivered))
         held = {a.interrupt.id: plain(a.interrupt.value) for a in asked}
         value = {k: put_back(i["answer"]["value"], i["value"], held[k], secrets) for k, i in answered.items()}
         return RunSegment(Command(resume=value), "answer", {key: i["asked"] for key, i in answered.items()})
@@ -198,9 +205,9 @@ def next_stretch(
     return RunSegment(None, f"go on {spec.todo.attempt} {at}")
 
 
-def questions(asked: Sequence[Asked], at: str) -> tuple[Mapping[str, Any], ...]:
+def questions(asked: Sequence[Asked], at: str, repeats: Mapping[str, Repeat | None]) -> tuple[Mapping[str, Any], ...]:
     """Return a thread's interrupts as an event carries them."""
-    return tuple(question_for(a, at) for a in asked)
+    return tuple(question_for(a, at, again(a, repeats)) for a in asked)
 
 
 def stops_of(spec: RunSpec, graph: AnyPregel) -> tuple[list[str], list[str]]:

@@ -36,6 +36,7 @@ from hitl_tui.supervisor.activity import started_words
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView, check_update, view_of
 from hitl_tui.supervisor.attached_graphs.node_containment import contained, printed_to
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, Ended, GraphFailure, failure_text, in_doubt
+from hitl_tui.supervisor.attached_graphs.repeats import Repeat, repeats_in
 from hitl_tui.supervisor.attached_graphs.run_segments import (
     AGAIN,
     ERROR,
@@ -259,7 +260,8 @@ class GraphRunner:
             again = told.unsure
             word = await self._let_again(spec, team, past.doubtful)
             told.forget()
-        stretch = next_stretch(spec, graph, state, told, self._services.secrets)
+        repeats = await repeats_in(graph, state)
+        stretch = next_stretch(spec, graph, state, told, self._services.secrets, repeats)
         if isinstance(stretch, Asks):
             return await self._bound(spec, team, stretch, approved)
         answered = [i for i in told.interrupts if "answer" in i and told.fresh(i) and i["id"] not in again]
@@ -275,11 +277,12 @@ class GraphRunner:
             if not asked and not stretch.answers:
                 raise CodeChanged(str(config["configurable"]["thread_id"]), loaded.programs, changed)
             passed = [_unanswered(i) for i in told.interrupts if i["id"] in stretch.answers]
-            found = questions(asked, stands_at(state)) if asked else tuple(passed)
+            found = questions(asked, stands_at(state), repeats) if asked else tuple(passed)
             return await self._bound(spec, team, Asks(found, tuple(told.delivered)), approved)
         leg = _Leg(spec, team, graph, config, stretch, finished_in(state), word)
         final = await self._carry_out(leg)
-        ending = _ending(leg, await graph.aget_state(config, subgraphs=True), final)
+        state = await graph.aget_state(config, subgraphs=True)
+        ending = _ending(leg, state, final, await repeats_in(graph, state))
         return await self._bound(spec, team, ending, approved) if isinstance(ending, Asks) else ending
 
     async def _bound(self, spec: RunSpec, team: GraphSpec, asks: Asks, approved: Mapping[str, str]) -> Asks:
@@ -511,11 +514,11 @@ class GraphRunner:
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
 
 
-def _ending(leg: _Leg, state: StateSnapshot, final: Any) -> Asks | Ended:
+def _ending(leg: _Leg, state: StateSnapshot, final: Any, repeats: Mapping[str, Repeat | None]) -> Asks | Ended:
     delivered, entered = tuple(leg.stretch.answers), dict(leg.entered)
     asked = asked_in(state, leg.graph)
     if asked:
-        return Asks(questions(asked, stands_at(state)), delivered, entered)
+        return Asks(questions(asked, stands_at(state), repeats), delivered, entered)
     if state.next:
         return Asks((breakpoint_question(state, "before", state.next),), delivered, entered)
     values = state.values if final is None else final

@@ -1,4 +1,4 @@
-"""What a stopped graph waits for: its interrupts at any depth, its breakpoints, and what answering runs again."""
+"""What a stopped graph waits for: its interrupts at any depth, and its breakpoints."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from langgraph.pregel import Pregel
 from langgraph.types import Interrupt, PregelTask, StateSnapshot
 
 from hitl_tui.core.json_text import canonical, digest, key_order
-from hitl_tui.core.messages import Message
-from hitl_tui.graphs.asking_nodes import only_asks
 from hitl_tui.graphs.json_values import plain
 
 LARGEST = 256_000
@@ -35,12 +33,12 @@ class Level:
     Args:
         name: the node's name.
         whole: its function runs again from its start; False for a subgraph, which goes on within.
-        asks: it does nothing but ask, by its source.
+        task: id of its task.
     """
 
     name: str
     whole: bool
-    asks: bool = False
+    task: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,32 +77,31 @@ def _walk(
     for task in tasks:
         if not task.interrupts:
             continue
-        inner = _subgraph(graph, task.name)
-        asks = inner is None and graph is not None and only_asks(graph.nodes.get(task.name))
-        levels = (*above, Level(task.name, inner is None, asks))
-        within = _within(task)
-        if inner is None or within is None:
+        inner, below = node_graph(graph, task.name), within(task)
+        levels = (*above, Level(task.name, inner is None, task.id))
+        if inner is None or below is None:
             for index, interrupt in enumerate(task.interrupts):
                 yield levels, index, interrupt
         # A subgraph that went on to a breakpoint of its own leaves its answered questions with its parent.
-        if within is not None:
-            yield from _walk(within.tasks, inner or _called(graph, task.name), levels)
+        if below is not None:
+            yield from _walk(below.tasks, inner or called_graph(graph, task.name), levels)
 
 
-def _within(task: PregelTask) -> StateSnapshot | None:
+def within(task: PregelTask) -> StateSnapshot | None:
     """Return where the subgraph of a task stands; None where there is none or it hasn't begun."""
     state = task.state
     return state if isinstance(state, StateSnapshot) and state.created_at is not None else None
 
 
-def _subgraph(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, Any, Any, Any] | None:
+def node_graph(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, Any, Any, Any] | None:
     """Return the graph that a node is; None for one that is a function, also when that calls a graph."""
     node = graph.nodes.get(name) if graph is not None else None
     bound = getattr(node, "bound", None)
     return bound if isinstance(bound, Pregel) else None
 
 
-def _called(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, Any, Any, Any] | None:
+def called_graph(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, Any, Any, Any] | None:
+    """Return the graph that a node which is a function calls; None where there is none, or no saying which."""
     node = graph.nodes.get(name) if graph is not None else None
     found = [g for g in getattr(node, "subgraphs", None) or () if isinstance(g, Pregel)]
     return found[0] if len(found) == 1 else None
@@ -112,7 +109,7 @@ def _called(graph: Pregel[Any, Any, Any, Any] | None, name: str) -> Pregel[Any, 
 
 def inner_graph(graph: Pregel[Any, Any, Any, Any], name: str) -> Pregel[Any, Any, Any, Any] | None:
     """Return the graph that a node is or calls; None where there is none, or no saying which."""
-    return _subgraph(graph, name) or _called(graph, name)
+    return node_graph(graph, name) or called_graph(graph, name)
 
 
 def stands_at(state: StateSnapshot) -> str:
@@ -164,12 +161,13 @@ def _is_cancelled(error: object) -> bool:
     return str(error).startswith("CancelledError") or repr(error).startswith("CancelledError")
 
 
-def question_for(asked: Asked, at: str) -> dict[str, Any]:
+def question_for(asked: Asked, at: str, again: Sequence[str]) -> dict[str, Any]:
     """Return an interrupt as an event carries it.
 
     Args:
         asked: the interrupt.
         at: see `stands_at`.
+        again: what answering it runs again, a line each.
     """
     found: dict[str, Any] = {
         "id": asked.interrupt.id,
@@ -177,7 +175,7 @@ def question_for(asked: Asked, at: str) -> dict[str, Any]:
         "index": asked.index,
         "value": bounded(plain(asked.interrupt.value)),
         "at": at,
-        "again": again(asked),
+        "again": list(again),
     }
     schema = plain(asked.interrupt.response_schema)
     if isinstance(schema, Mapping) and len(canonical(schema)) <= LARGEST:
@@ -185,31 +183,6 @@ def question_for(asked: Asked, at: str) -> dict[str, Any]:
     if len(canonical(order := key_order([found["value"], found.get("schema")]))) <= _MOST_ORDER:
         found["order"] = order
     return found
-
-
-def again(asked: Asked) -> list[str]:
-    """Return what runs again of an interrupt's own nodes when it is answered, a line each, from the node outward.
-
-    A node that does nothing but ask does nothing again.
-
-    What waits beside it changes with every answer: `Question.again` adds it when it is shown.
-    """
-    lines: list[str] = []
-    path = [level.name for level in asked.levels]
-    for depth in range(len(path), 0, -1):
-        place = " → ".join(path[:depth])
-        if asked.levels[depth - 1].asks:
-            continue
-        if asked.levels[depth - 1].whole:
-            lines.append(
-                Message(
-                    "What comes after your answer happens once; what `{}` did before it asked is done a second time",
-                    place,
-                )
-            )
-        else:
-            lines.append(Message("`{}` goes on inside; its finished nodes don't run again", place))
-    return lines
 
 
 def bounded(value: Any) -> Any:
@@ -295,11 +268,11 @@ def _next_within(state: StateSnapshot, names: Sequence[str]) -> Iterator[str]:
     """Yield the nodes that come next, those of subgraphs that have begun by their way in: `sub/node`."""
     tasks = {task.name: task for task in state.tasks}
     for name in names:
-        within = _within(tasks[name]) if name in tasks else None
-        if within is None or not within.next:
+        below = within(tasks[name]) if name in tasks else None
+        if below is None or not below.next:
             yield name
         else:
-            yield from (f"{name}/{inner}" for inner in _next_within(within, within.next))
+            yield from (f"{name}/{inner}" for inner in _next_within(below, below.next))
 
 
 _NEXT = "branch:to:"
@@ -328,7 +301,7 @@ async def _lost(graph: Pregel[Any, Any, Any, Any], saver: Any, state: StateSnaps
             if str(channel).startswith(_NEXT) and channel not in graph.channels:
                 yield str(channel).removeprefix(_NEXT)
     for task in state.tasks:
-        within = inner_graph(graph, task.name)
-        if isinstance(task.state, StateSnapshot) and within is not None:
-            async for name in _lost(within, saver, task.state):
+        inner = inner_graph(graph, task.name)
+        if isinstance(task.state, StateSnapshot) and inner is not None:
+            async for name in _lost(inner, saver, task.state):
                 yield f"{task.name} → {name}"
