@@ -173,22 +173,24 @@ class _Check:
             self._check_node(graph, start, None)
         self._context.observe(GraphBuilt(graph, self._graphs))
 
-    def _check_node(self, graph: GraphRef, name: str, ref: Ref | None) -> None:
+    def _check_node(self, graph: GraphRef, name: str, ref: Ref | None, *, beside: bool = False) -> None:
+        """Check a node; `beside`: something else may ask in the same task."""
         match ref:
             case GraphRef():
                 self._context.observe(SubgraphAdded(ref, self._graphs))
                 self._rows.append(NodeRow(graph.name, name, self._graphs.may_ask(ref), None, Position.NONE))
                 self._check_graph(ref)
             case ToolNodeRef():
-                for tool in ref.tools:
-                    for inner in tool.refs:
-                        self._check_node(graph, f"{name}/{name_of(inner)}", inner)
+                tools = [inner for tool in ref.tools for inner in tool.refs]
+                asking = {inner for inner in tools if self._graphs.may_ask(inner)}
+                for inner in tools:
+                    self._check_node(graph, f"{name}/{name_of(inner)}", inner, beside=bool(asking - {inner}))
                 self._context.observe(ToolNodeAdded(ref, self._graphs))
             case External():
                 self._rows.append(NodeRow(graph.name, name, False, None, Position.NONE))
             case _:
                 asked = name.startswith(_TOOL) and not graph.asked.isdisjoint({"*", name.removeprefix(_TOOL)})
-                self._rows += _rows(graph.name, name, self._run_node(graph, name, ref), asked=asked)
+                self._rows += _rows(graph.name, name, self._run_node(graph, name, ref), asked=asked, beside=beside)
 
     def _run_node(self, graph: GraphRef, name: str, ref: Ref | None) -> Frame:
         """Walk a node and what chooses where to go on from it: one task, which runs again as a whole."""
@@ -234,20 +236,29 @@ class _Check:
         return False
 
 
-def _rows(graph: str, node: str, frame: Frame, *, asked: bool = False) -> list[NodeRow]:
-    """Return the rows of a node; `asked`: a person is asked before it runs."""
+def _rows(graph: str, node: str, frame: Frame, *, asked: bool = False, beside: bool = False) -> list[NodeRow]:
+    """Return the rows of a node.
+
+    Args:
+        graph, node: names.
+        frame: what was seen in it.
+        asked: a person is asked before it runs.
+        beside: something else may ask in the same task.
+    """
     asks, rules = asked or bool(frame.sites), tuple(sorted(frame.rules, key=lambda rule: rule.id))
     if not frame.done:
         return [NodeRow(graph, node, asks, None, Position.NONE, rules)]
     done = sorted(frame.done.values(), key=lambda d: d.effect.place)
-    return [NodeRow(graph, node, asks, each.effect, _position(each, asks=asks), rules) for each in done]
+    return [NodeRow(graph, node, asks, each.effect, _position(each, asks=asks, beside=beside), rules) for each in done]
 
 
-def _position(done: Done, *, asks: bool) -> Position:
+def _position(done: Done, *, asks: bool, beside: bool) -> Position:
     if done.before and done.after:
         return Position.AROUND
     if done.before:
         return Position.BEFORE
+    if beside:
+        return Position.BESIDE
     return Position.AFTER if asks else Position.NONE
 
 

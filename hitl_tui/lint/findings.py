@@ -116,6 +116,7 @@ class Position(StrEnum):
     BEFORE = "before"
     AFTER = "after"
     AROUND = "before and after"
+    BESIDE = "beside"  # something else asks in the same task
     NONE = "no interrupt"
 
 
@@ -142,7 +143,7 @@ class NodeRow:
     @property
     def repeated(self) -> bool:
         """Whether an answer makes the effect happen again, and nothing says that this is harmless."""
-        before = self.position in (Position.BEFORE, Position.AROUND)
+        before = self.position in (Position.BEFORE, Position.AROUND, Position.BESIDE)
         return self.effect is not None and before and not self.effect.idempotent
 
     @property

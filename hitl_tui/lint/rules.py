@@ -248,19 +248,31 @@ def _tools_together(seen: ToolNodeAdded) -> Iterator[Problem]:
     knows, place = seen.knowledge, seen.node.place
     tools = [(name_of(ref), ref) for tool in seen.node.tools for ref in tool.refs]
     asking = [name for name, ref in tools if knows.may_ask(ref)]
-    if len(asking) > 1:
+    others = [(name, ref) for name, ref in tools if name not in asking]
+    acting = [n for n, ref in others if any(not done.effect.idempotent for done in knows.summary_of(ref).done)]
+    if not asking or len(asking) + len(acting) == 1:
+        return
+    if not acting:
         yield place, Message("{tools} ask, and stand in one ToolNode.", tools=_listed(asking))
-    elif asking:
-        others = [(name, ref) for name, ref in tools if name not in asking]
-        acting = [n for n, ref in others if any(not done.effect.idempotent for done in knows.summary_of(ref).done)]
-        if len(acting) == 1:
-            message = Message("{tool} asks, and {others} acts in the same ToolNode.", tool=asking[0], others=acting[0])
-            yield place, message
-        elif acting:
-            message = Message(
-                "{tool} asks, and {others} act in the same ToolNode.", tool=asking[0], others=_listed(acting)
-            )
-            yield place, message
+    elif len(asking) == 1 and len(acting) == 1:
+        yield place, Message("{tool} asks, and {others} acts in the same ToolNode.", tool=asking[0], others=acting[0])
+    elif len(asking) == 1:
+        yield (
+            place,
+            Message("{tool} asks, and {others} act in the same ToolNode.", tool=asking[0], others=_listed(acting)),
+        )
+    elif len(acting) == 1:
+        yield (
+            place,
+            Message("{tools} ask, and {others} acts in the same ToolNode.", tools=_listed(asking), others=acting[0]),
+        )
+    else:
+        yield (
+            place,
+            Message(
+                "{tools} ask, and {others} act in the same ToolNode.", tools=_listed(asking), others=_listed(acting)
+            ),
+        )
 
 
 def _listed(names: Sequence[str]) -> Message:

@@ -27,6 +27,7 @@ _POSITIONS: Final = {
     Position.BEFORE: mark("before"),
     Position.AFTER: mark("after"),
     Position.AROUND: mark("around"),
+    Position.BESIDE: mark("beside"),
     Position.NONE: mark("none"),
 }
 

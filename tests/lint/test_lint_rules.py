@@ -361,6 +361,60 @@ def test_an_agents_tools_are_kept_apart_and_those_of_a_tool_node_are_not(tmp_pat
     assert rules(checked(tmp_path, tools + old)) == ["HT008"]
 
 
+TOGETHER = """
+        from langchain.tools import tool
+        from langgraph.prebuilt import ToolNode
+
+        @tool
+        def ask(text: str) -> str:
+            return interrupt(text)
+
+        @tool
+        def mail(text: str) -> str:
+            interrupt(text)
+            open("mail", "a").write(text)
+
+        @tool
+        def pay(text: str) -> str:
+            open("paid", "a").write(text)
+
+        @tool
+        def save(text: str) -> str:
+            open("a", "w").write(text)  # hitl: idempotent
+
+        @tool
+        def log(text: str) -> str:
+            open("log", "a").write(text)
+
+        builder = StateGraph(State).add_node("t", ToolNode([{}]))
+        """
+
+
+@pytest.mark.parametrize(
+    ("tools", "said", "again"),
+    [
+        ("mail, pay", "mail asks, and pay acts in the same ToolNode.", {"t/pay"}),
+        ("mail, pay, log", "mail asks, and pay and log act in the same ToolNode.", {"t/pay", "t/log"}),
+        ("ask, mail", "ask and mail ask, and stand in one ToolNode.", {"t/mail"}),
+        ("ask, mail, pay", "ask and mail ask, and pay acts in the same ToolNode.", {"t/mail", "t/pay"}),
+        (
+            "ask, mail, pay, log",
+            "ask and mail ask, and pay and log act in the same ToolNode.",
+            {"t/mail", "t/pay", "t/log"},
+        ),
+        ("mail, save", "", set()),
+        ("mail", "", set()),
+        ("pay, log", "", set()),
+    ],
+)
+def test_tools_that_an_answer_to_another_runs_again_are_named_and_no_good_ones(
+    tmp_path: Path, tools: str, said: str, again: set[str]
+) -> None:
+    report = checked(tmp_path, TOGETHER.replace("{}", tools))
+    assert [f.message for f in report.findings if f.rule.id == "HT008"] == ([said] if said else [])
+    assert {row.node for row in report.rows if row.verdict == "happens again"} == again
+
+
 def test_static_breakpoints_of_a_subgraph_are_questions_too(tmp_path: Path) -> None:
     report = checked(
         tmp_path,
