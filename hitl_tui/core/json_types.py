@@ -442,10 +442,12 @@ class StepShown(TypedDict, total=False):
     Args:
         title: what it is called.
         settings: arguments that are as its team puts them.
+        before: what a proposal changes of it, as it is: what people give of its input, see `given_values`.
     """
 
     title: str
     settings: Sequence[str]
+    before: JsonObject
 
 
 class StepNamed(TypedDict):

@@ -23,6 +23,7 @@ from hitl_tui.core.board import (
     subject_of,
 )
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.given_values import given_values
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import (
@@ -458,13 +459,13 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
     try:
         about["plan"], about["then"] = plan_now(draft), plan_then(draft, proposal["changes"])
         added = [SupervisorTodo.from_dict(c["todo"]) for c in proposal["changes"] if c["kind"] == Change.ADD.value]
-        edited = [
-            replace(draft.get(c["todo_id"]), arguments=dict(c["arguments"]), risk=Risk(c["risk"]))
-            for c in proposal["changes"]
-            if c["kind"] == Change.EDIT.value
-        ]
+        edits = [(draft.get(c["todo_id"]), c) for c in proposal["changes"] if c["kind"] == Change.EDIT.value]
+        edited = [replace(todo, arguments=dict(c["arguments"]), risk=Risk(c["risk"])) for todo, c in edits]
         risk = _unasked_risk(draft, [*added, *edited])
-        about["steps"] = {t.id: {"title": t.name} for t in added}
+        about["steps"] = {
+            **{todo.id: {"title": todo.name} for todo in added},
+            **{todo.id: {"title": todo.name, "before": given_values(todo.arguments)} for todo, _ in edits},
+        }
     except (HitlError, LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
         risk = Risk.HIGH
     return _session_request(draft, Kind.PROPOSAL, "planner", subject, about, risk)

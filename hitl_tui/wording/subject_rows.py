@@ -11,6 +11,7 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Any
 
+from hitl_tui.core.given_values import given_values, is_held
 from hitl_tui.core.interrupts.shape import label_line
 from hitl_tui.core.json_text import is_json, texts_in
 from hitl_tui.core.json_types import Json, JsonObject, StepNamed
@@ -438,12 +439,34 @@ def one_change_rows(
         needs = " ".join(number_of(str(d)) for d in change.get("after", ()))
         yield labelled(f"{label} {number_of(str(change.get('todo_id')))}", signs("← ") + (needs or "—"), "bold")
         return
+    if kind == "edit" and isinstance(change.get("arguments"), Mapping):
+        todo_id = str(change.get("todo_id"))
+        yield from _edit_rows(f"{label} {number_of(todo_id)}", change, shown.get(todo_id, {}))
+        return
     rest = {k: v for k, v in change.items() if k != "kind"}
     said = [number_of(rest.pop("todo_id"))] if _is_id(rest.get("todo_id")) else []
     if rest.get("priority") in _PRIORITIES:
         said.append(signs("→ ") + _(str(rest.pop("priority"))))
     said += [f"{label_line(str(k))}={_json(v)}" for k, v in rest.items()]
     yield labelled(label, _spelled(" ".join(said)), "bold", exact=True)
+
+
+def _edit_rows(label: str, change: Mapping[str, Any], shown: Mapping[str, Any]) -> Iterable[Row]:
+    """Another input of a step: what becomes of each value that people give of it, and what it would run."""
+    arguments, before = change["arguments"], shown.get("before")
+    now, named = given_values(arguments), own_label if is_held(arguments) else argument_label
+    said = list[str]()
+    for name in {**before, **now} if before is not None else ():
+        sides = {side: of[name] for side, of in (("before", before or {}), ("after", now)) if name in of}
+        if sides.get("before") != sides.get("after") or len(sides) == 1:
+            said.append(change_line({"name": named(name), **sides}))
+    yield labelled(label, "\n".join(said) or in_line(str(shown.get("title", ""))), "bold", exact=True)
+    argv = arguments.get("argv")
+    if (risk := str(change.get("risk", ""))) and risk != "low":
+        yield labelled(" ", risk_of_run(risk, argv), "bold $text-error")
+    if not said or isinstance(argv, list):
+        for row in runs(arguments, "", shown.get("settings")):
+            yield Row(f"  {row.label}", row.text, exact=row.exact)
 
 
 def plan_change_rows(plan: Sequence[StepNamed], then: Sequence[StepNamed]) -> Iterable[Row]:

@@ -122,3 +122,42 @@ def test_a_step_that_moves_is_shown_with_what_it_then_waits_for() -> None:
     move = {"kind": "after", "todo_id": "todo_001", "after": ["todo_003"], "where": "after", "anchor": "todo_003"}
     (row,) = change_rows({"changes": [move]})
     assert (row.label, row.text.plain) == ("move 001", "← 003")
+
+
+COMMAND = {
+    "argv": ["find", "logs", "-mtime", "+60", "-delete"],
+    "command": "delete-logs",
+    "parameters": {"days": 60, "dir": "logs"},
+    "exit_codes": [0],
+    "timeout": 600.0,
+    "programs": {"find": "a" * 64},
+}
+CALL = {"calls": "own.py:vat", "input": {"amount": 7, "rate": 0.1}, "programs": {"own.py": "b" * 64}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "before", "lines"),
+    [
+        (
+            COMMAND,
+            {"days": 30, "dir": "logs"},
+            ["change 002: days: 30 → 60", "RISKY: deletes files", "runs: find logs -mtime +60 -delete"],
+        ),
+        (CALL, {"amount": 5, "rate": 0.1}, ["change 002: amount: 5 → 7"]),
+        ({"query": "cap", "limit": 3}, {"query": "fee"}, ['change 002: query: "fee" → "cap"', "limit: nothing → 3"]),
+        (CALL, None, ["change 002: Step", "calls: own.py:vat", "amount: 7", "rate: 0.1"]),
+    ],
+)
+def test_another_input_is_shown_as_what_becomes_of_its_values(
+    arguments: dict[str, Any], before: dict[str, Any] | None, lines: list[str]
+) -> None:
+    change = {
+        "kind": "edit",
+        "todo_id": "todo_002",
+        "arguments": arguments,
+        "risk": "high" if "argv" in arguments else "low",
+    }
+    shown = {"todo_002": {"title": "Step", **({} if before is None else {"before": before})}}
+    rows = change_rows({"changes": [change]}, shown)
+    said = [f"{row.label.strip()}: {row.text.plain}".removeprefix(": ") for row in rows]
+    assert [line for one in said for line in one.split("\n")] == lines
