@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 
-from hitl_tui.core.interrupts.shape import ShapeKind
+from hitl_tui.core.given_values import given_values, is_held
+from hitl_tui.core.interrupts.shape import ShapeKind, json_words
 from hitl_tui.core.names import clip, step_name
-from hitl_tui.core.requests import Kind, Outcome, Resolution, name_of
+from hitl_tui.core.requests import Kind, Outcome, Resolution, Verdict, name_of
 from hitl_tui.core.safe_text import safe_again
 from hitl_tui.language import _, ngettext
 from hitl_tui.ledger.records import RequestView
@@ -15,8 +17,9 @@ from hitl_tui.notifications.moments import Moment, Text, Told
 from hitl_tui.supervisor.snapshot import listed
 from hitl_tui.wording.inbox_rows import asked_text, option_lines
 from hitl_tui.wording.interrupt_rows import CALLS, detail_rows
+from hitl_tui.wording.policy_rows import takes_words
 from hitl_tui.wording.status_words import RISK_WORDS
-from hitl_tui.wording.times import day_words
+from hitl_tui.wording.times import zoned_words
 
 _LONGEST, _LONGEST_VALUE, _LONGEST_TITLE, _LISTED = 400, 200, 60, 10
 _OF_TEXT = "│"
@@ -78,7 +81,7 @@ def _what(told: Told) -> str:
     if told.moment is Moment.OPENED:
         return _("Approval wanted: {name} · {risk}").format(name=name, risk=risk)
     if told.moment is Moment.HALF_TIME:
-        time = day_words(told.request.expires_at)
+        time = zoned_words(told.request.expires_at)
         return _("Still waiting: {name} · expires {time}").format(name=name, time=time)
     if told.outcome is Outcome.EXPIRED:
         return _("Expired: {name}").format(name=name)
@@ -100,25 +103,35 @@ def _lines(told: Told, arguments: bool) -> list[str]:
     if told.origin.folder:
         folder, machine = tame(told.origin.folder, _LONGEST_VALUE), tame(told.origin.machine, 120)
         lines.append(_("folder: {folder} on {machine}").format(folder=folder, machine=machine))
-    if request.requester:
-        lines.append(_("asked by: {name}").format(name=tame(request.requester, 120)))
+    if asker := request.requester or (request.source if request.todo_id else ""):
+        lines.append(_("asked by: {name}").format(name=tame(asker, 120)))
+    if takes := takes_words(request.terms):
+        given = sum(one.verdict is Verdict.APPROVE for one in told.decisions)
+        so_far = _("{n} of {quorum} approvals").format(n=given, quorum=request.terms.quorum) if given else ""
+        lines.append(_("takes: {terms}").format(terms=" · ".join(filter(None, (takes, so_far)))))
     if arguments:
         lines += [f"{tame(name, 80)}: {tame(value, _LONGEST_VALUE)}" for name, value in _runs_with(view)]
+    lines.append(_("request: {id}").format(id=tame(request.id, 120)))
     if told.moment is Moment.DECIDED:
         said = [one.reason for one in told.decisions if one.reason]
         return [*lines, *(_("reason: {reason}").format(reason=tame(reason)) for reason in said)]
     if request.expires_at:
-        lines.append(_("expires: {time}").format(time=day_words(request.expires_at)))
+        lines.append(_("expires: {time}").format(time=zoned_words(request.expires_at)))
     return [*lines, _how()]
 
 
-def _runs_with(view: RequestView) -> list[tuple[str, str]]:
-    """Return what a call would run with, by name: of an agent's tool, of a step, or of a graph's tool."""
-    shape = listed(view).shape
-    if shape is None:
-        return [(str(name), str(value)) for name, value in (view.request.subject.get("arguments") or {}).items()]
-    called = shape.kind in (*CALLS, ShapeKind.ACTION)
-    return [(row.label, row.text.plain) for row in detail_rows(shape) if row.label] if called else []
+def _runs_with(view: RequestView) -> Iterator[tuple[str, str]]:
+    """Yield what an agent's call, a step or a graph's tool would run with: names, and values as people give them."""
+    shape, arguments = listed(view).shape, view.request.subject.get("arguments") or {}
+    if shape is not None:
+        called = shape.kind in (*CALLS, ShapeKind.ACTION)
+        yield from ((row.label, row.text.plain) for row in detail_rows(shape) if row.label and called)
+        return
+    if isinstance(argv := arguments.get("argv"), list):
+        yield _("runs"), shlex.join(map(str, argv))
+    given = given_values(arguments) if is_held(arguments) else {k: v for k, v in arguments.items() if k != "programs"}
+    for name, value in given.items():
+        yield str(name), value if isinstance(value, str) else json_words(value)
 
 
 def _how() -> str:

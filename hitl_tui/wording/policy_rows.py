@@ -7,6 +7,15 @@ from hitl_tui.language import _
 from hitl_tui.wording.times import duration_words
 
 
+def takes_words(terms: Terms) -> str:
+    """Return who has to approve, `2 approvers of level 1 or higher`; empty where anybody may."""
+    if terms.quorum > 1 and terms.level:
+        return _("{n} approvers of level {level} or higher").format(n=terms.quorum, level=terms.level)
+    if terms.level:
+        return _("an approver of level {level} or higher").format(level=terms.level)
+    return _("{n} approvers").format(n=terms.quorum) if terms.quorum > 1 else ""
+
+
 def terms_words(terms: Terms) -> str:
     """Return what it takes in one line: how many people, of which level, until when."""
     parts = [_("approvers: {n}").format(n=terms.quorum)]

@@ -88,6 +88,16 @@ def day_words(text: str) -> str:
     return found.astimezone().strftime("%Y-%m-%d %H:%M") if found else ""
 
 
+def zoned_words(text: str) -> str:
+    """Return the local day and minute of an ISO 8601 time with its zone, for people elsewhere: `… 14:03 UTC+09:00`."""
+    found = moment(text)
+    if found is None:
+        return ""
+    zone = found.astimezone().strftime("%z")
+    ahead = f"{zone[:3]}:{zone[3:5]}" if zone.strip("+-0") else ""
+    return f"{day_words(text)} UTC{ahead}"
+
+
 def second_words(text: str) -> str:
     """Return the local day and second of an ISO 8601 time: `2026-03-01 14:03:09`."""
     found = moment(text)

@@ -134,6 +134,8 @@ def test_a_text_names_the_job_and_where_it_is() -> None:
         "Approve 003? Search",
         "session: s1 · What is␛ @\u200balpha?",
         "folder: /srv/work on web-1",
+        "asked by: search_team",
+        "request: req-1",
         "To decide: hitl-tui inbox",
     ]
     older = {name: value for name, value in told.to_dict().items() if name != "origin"}
@@ -142,6 +144,25 @@ def test_a_text_names_the_job_and_where_it_is() -> None:
     text = notification_text([Told(Moment.OPENED, inside)])
     assert text.title == "Approval wanted: step 003.2 · low risk"
     assert "Send?␛" in text.body
+
+
+def test_a_text_tells_who_has_to_approve_until_when_and_what_is_given() -> None:
+    """(M7)"""
+    subject = {"arguments": {"calls": "bank.py:pay", "input": {"amount": 70, "to": "fay"}, "programs": {".": "ab18"}}}
+    step = Request("req-7", "s1", 0, Kind.TODO, "todo_001", "pay", subject, digest(subject), opened_at=at(0))
+    step = replace(step, options=OPTIONS[Kind.TODO], about={"title": "pay"}, terms=Terms(quorum=2, level=1))
+    said = Decision("req-7", Verdict.APPROVE, "ann", step.digest, at(5))
+    told = Told(Moment.HALF_TIME, replace(step, deadline=at(40)), Outcome.PENDING, (said,))
+    lines = notification_text([told], arguments=True).body.splitlines()
+    assert "takes: 2 approvers of level 1 or higher · 1 of 2 approvals" in lines
+    assert lines[lines.index("amount: 70") + 1] == "to: fay"
+    assert {"asked by: pay", "request: req-7"} <= set(lines)
+    assert not any("programs" in line or "{" in line for line in lines)
+    assert next(line for line in lines if line.startswith("expires: ")).partition(" UTC")[1]
+    command = {"arguments": {"command": "rm", "argv": ["rm", "a b"], "parameters": {"path": "a b"}, "timeout": 9}}
+    lines = notification_text([replace(told, request=replace(step, subject=command))], arguments=True).body.splitlines()
+    assert lines[lines.index("runs: rm 'a b'") + 1] == "path: a b"
+    assert not any(line.startswith("timeout") for line in lines)
 
 
 def test_a_decision_is_told_with_who_and_why() -> None:
