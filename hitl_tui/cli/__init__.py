@@ -16,7 +16,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: arguments without the program's name; None for the process's own.
 
     Returns:
-        The exit code: 0 done or finished, 1 failed, 2 bad input, 3 waiting for a decision, 130 interrupted,
+        The exit code: 0 done or finished, 1 failed, 2 bad input, 3 waiting for a decision, 4 rejected, 130 interrupted,
         129 the terminal was closed, 143 stopped by SIGTERM.
     """
     given = list(sys.argv[1:] if argv is None else argv)

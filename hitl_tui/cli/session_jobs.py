@@ -24,6 +24,8 @@ from hitl_tui.core.json_text import is_structured
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
+from hitl_tui.core.tally import DONE as TALLY_DONE
+from hitl_tui.core.tally import EXPIRED, REJECTED, tally
 from hitl_tui.language import _, translate
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.operator_identity import Acting
@@ -51,7 +53,7 @@ from hitl_tui.wording.text_lines import (
     standing,
 )
 
-WAITS = 3
+WAITS, REFUSED = 3, 4
 
 log = logging.getLogger(__name__)
 
@@ -197,7 +199,10 @@ def _report(
         return result.exit_code, asked
     if "stopped" in result.data:
         return WAITS, asked
-    return DONE if looks or result.status == "recorded" else exit_code(snapshot), asked
+    if looks or result.status == "recorded":
+        return DONE, asked
+    code = exit_code(snapshot)
+    return DONE if code == REFUSED else code, asked  # the order itself was carried out, also where it rejected
 
 
 async def show(job: Job) -> int:
@@ -258,7 +263,10 @@ def exit_code(snapshot: Snapshot) -> int:
     """Return the exit code for where a session stands."""
     if snapshot.status == FAILED:
         return FAILURE
-    return DONE if snapshot.status == FINISHED else WAITS
+    if snapshot.status != FINISHED:
+        return WAITS
+    ended = tally(snapshot.raw.values())
+    return REFUSED if not ended.get(TALLY_DONE) and (ended.get(REJECTED) or ended.get(EXPIRED)) else DONE
 
 
 def given_text(text: str, stdin: Stdin | None) -> str:

@@ -134,7 +134,8 @@ def port(text: str) -> int:
 
 _CODES = """\
 exit codes:
-  0 done or finished   3 waiting for a decision   1 failed   2 bad input   130 interrupted
+  0 done or finished   3 waiting for a decision   4 nothing ran: it was rejected   1 failed   2 bad input
+  130 interrupted
 
 environment:
   HITL_DATA_DIR  where sessions live      HITL_USER  the name that decisions are recorded under

@@ -174,8 +174,8 @@ name = "no force"
 agent = "claude-code"
 decision = "deny"
 """)
-    for name in ("db", "web"):
-        shell.run("run", f"restart name={name}", "--mode", "risk", "--json")
+    for name, code in (("db", 4), ("web", 0)):  # (C9)
+        assert shell.run("run", f"restart name={name}", "--mode", "risk", "--json").code == code
     assert called(shell, "git push --force") == "deny"
     decisions = shell.run("audit", "decisions", "--json").json["decisions"]
     said = [(one["verdict"], one["by"]) for one in decisions]
