@@ -17,6 +17,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import stat
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -87,20 +88,53 @@ class Manifest:
     created: str
 
 
-def write_archive(path: Path, members: Mapping[str, Path], about: Mapping[str, object]) -> None:
-    """Write an archive: whole and durable under its name, or not at all; an existing file is never touched.
+class ArchiveDraft:
+    """An archive that is being made, under another name in its folder.
 
     Args:
         path: the file to make.
-        members: files by their name in the archive.
-        about: the manifest without format, version and files.
+        file: the draft.
+        parts: an empty folder beside it for what goes into it, on the disk that has to have room for both.
+    """
+
+    def __init__(self, path: Path, file: IO[bytes], parts: Path) -> None:
+        self._path = path
+        self._file = file
+        self.parts = parts
+
+    def write(self, members: Mapping[str, Path], about: Mapping[str, object]) -> None:
+        """Write the archive: whole and durable under its name, or not at all; an existing file is never touched.
+
+        Args:
+            members: files by their name in the archive.
+            about: the manifest without format, version and files.
+
+        Raises:
+            BadInput: there is such a file by now.
+            StorageError: it can't be written.
+        """
+        with room_for(str(self._path)):
+            self._file.truncate(0)  # what a process left that died here
+            _write_members(self._file, members, about)
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            _link(_draft_of(self._path), self._path)
+            sync_folder(self._path.parent)
+
+
+@contextmanager
+def archive_draft(path: Path) -> Iterator[ArchiveDraft]:
+    """Begin an archive; what isn't written in the end leaves nothing, and what a process left that died here goes.
+
+    Args:
+        path: the file to make.
 
     Raises:
-        BadInput: there is such a file already, or its folder is missing.
+        BadInput: there is such a file already, its folder is missing, or another process is making it.
         StorageError: it can't be written.
     """
     check_target(path)
-    draft = path.with_name(f".{path.name}.part")
+    draft, parts = _draft_of(path), path.with_name(f".{path.name}.parts")
     with room_for(str(path)):
         handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     with os.fdopen(handle, "wb") as file:
@@ -110,14 +144,16 @@ def write_archive(path: Path, members: Mapping[str, Path], about: Mapping[str, o
             raise BadInput(Message("Another process is writing {} right now.", path)) from None
         try:
             with room_for(str(path)):
-                file.truncate(0)  # what a process left that died here
-                _write_members(file, members, about)
-                file.flush()
-                os.fsync(file.fileno())
-                _link(draft, path)
-                sync_folder(path.parent)
+                shutil.rmtree(parts, ignore_errors=True)
+                parts.mkdir(mode=0o700)
+            yield ArchiveDraft(path, file, parts)
         finally:
+            shutil.rmtree(parts, ignore_errors=True)
             draft.unlink(missing_ok=True)
+
+
+def _draft_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.part")
 
 
 def check_target(path: Path) -> None:

@@ -282,8 +282,8 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
     source = store.data.session(session_id)
     info = source.info()
     target = await asyncio.to_thread(_absolute, path)
-    session_archive.check_target(target)
-    with SessionStaging(store.data.sessions).scratch() as stage:
+    with session_archive.archive_draft(target) as draft:
+        stage = draft.parts
         # First the checkpoints: what they refer to is there by then, and stays.
         kept, head = await checkpoints_of(store.ledger, source, info.id, stage, "")
         members: dict[str, Path] = {} if kept is None else {session_archive.CHECKPOINTS: kept}
@@ -311,7 +311,7 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
             "checkpoint_id": head,
             "ledger": {"n": end.n, "hash": end.hash},
         }
-        await asyncio.to_thread(session_archive.write_archive, target, members, about)
+        await asyncio.to_thread(draft.write, members, about)
     return target
 
 

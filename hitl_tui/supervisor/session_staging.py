@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from hitl_tui.config.atomic_files import sync_folder
@@ -51,22 +51,6 @@ class SessionStaging:
 
     def __init__(self, sessions: Path) -> None:
         self._sessions = sessions
-
-    @contextmanager
-    def scratch(self) -> Iterator[Path]:
-        """Give an empty folder for what is only passed on: a staged one, or one elsewhere when there can be none.
-
-        Raises:
-            StorageError: it can't be made.
-        """
-        if os.access(self._sessions, os.W_OK | os.X_OK):
-            with self.stage() as folder:
-                yield folder
-            return
-        with ExitStack() as stack:
-            with room_for(Message("What is made here")):
-                name = stack.enter_context(tempfile.TemporaryDirectory(prefix="hitl-tui-"))
-            yield Path(name)
 
     @contextmanager
     def stage(self) -> Iterator[Path]:

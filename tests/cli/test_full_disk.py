@@ -80,6 +80,23 @@ def test_a_full_disk_shows_everything_and_takes_nothing_by_half(small: Path) -> 
     assert hitl(data, "do", "s1", "/todo approve").returncode in (0, 3)
 
 
+@pytest.mark.long
+def test_a_session_on_a_full_disk_is_exported_to_another(small: Path, tmp_path: Path) -> None:
+    data, kept = small / "data", tmp_path / "kept"
+    kept.mkdir()
+    asyncio.run(made(data))
+    for leave in (0, 60_000):
+        fill(small, leave)
+        done = hitl(data, "export", "s1", str(kept / f"{leave}.hitl"))
+        assert done.returncode == 0, done.stderr
+        refused = hitl(data, "export", "s1", str(small / "s1.hitl"))
+        assert refused.returncode == 1 and "full" in refused.stderr, refused.stderr
+        assert sorted(os.listdir(small)) == ["ballast", "data"]
+    assert sorted(os.listdir(kept)) == ["0.hitl", "60000.hitl"]
+    taken = hitl(tmp_path / "other", "import", str(kept / "0.hitl"), "--workspace", str(EXAMPLE))
+    assert taken.returncode in (0, 3), taken.stderr
+
+
 def test_what_is_recorded_is_told_so_when_the_session_cannot_go_on() -> None:
     told = stopped_result(
         StorageError("There is no room."), CommandResult("resumed", "Approved 001.", {"todo_id": "todo_001"})
