@@ -161,7 +161,7 @@ async def do(job: Job) -> int:
                 except StorageError as error:
                     if looks or result.failed:
                         raise
-                    result, snapshot = stopped_result(error, result), session.snapshot
+                    result, snapshot = stopped_result(error, session.begun, result), session.snapshot
             files = await files_of(session.setup, snapshot.questions, snapshot.query)
         code, asked = _report(job, result, snapshot, files, looks=looks)
         await printed(job, setup, asked)
@@ -197,8 +197,8 @@ def _report(
         asked = snapshot
     if result.failed:
         return result.exit_code, asked
-    if "stopped" in result.data:
-        return WAITS, asked
+    if "stopped" in result.data:  # what had begun is cut off; what hadn't waits for the session to be opened again
+        return FAILURE if result.data["begun"] else WAITS, asked
     if looks or result.status == "recorded":
         return DONE, asked
     code = exit_code(snapshot)

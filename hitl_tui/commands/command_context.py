@@ -101,13 +101,28 @@ _LETTING_RUN = (Verdict.APPROVE, Verdict.RETRY, Verdict.RESPOND, Verdict.DO_AGAI
 _UNDECIDED = (Status.PENDING, Status.WAITING_APPROVAL, Status.FAILED)
 
 
-def stopped_result(error: StorageError, result: CommandResult | None = None) -> CommandResult:
-    """Return the answer to what is recorded, where the session can't go on."""
-    message = Message(
-        "Recorded, but the session stopped: {} It takes effect when the session is opened again.", error.message
-    )
+def stopped_result(
+    error: StorageError, begun: Sequence[str] = (), result: CommandResult | None = None
+) -> CommandResult:
+    """Return the answer to what is recorded, where the session can't go on.
+
+    Args:
+        error: why it can't.
+        begun: ids of the TODOs that acted on the world when it stopped.
+        result: what would have been answered; None where that isn't known.
+    """
+    if begun:
+        message = Message(
+            "Recorded, but the session stopped: {} {} had begun; opening the session again asks whether it happened.",
+            error.message,
+            ", ".join(map(step_name, begun)),
+        )
+    else:
+        message = Message(
+            "Recorded, but the session stopped: {} It takes effect when the session is opened again.", error.message
+        )
     more = {} if result is None else {**result.data, "intended": result.status}
-    return CommandResult("recorded", message, {**more, "stopped": error.message})
+    return CommandResult("recorded", message, {**more, "stopped": error.message, "begun": list(begun)})
 
 
 def _bound_now(facts: AgentFacts, todo: SupervisorTodo, asked: JsonObject) -> JsonObject:
@@ -579,7 +594,7 @@ class CommandContext:
         try:
             seen = await self.session.applied(seq)
         except StorageError as error:  # what was recorded counts, whatever became of the rest
-            return stopped_result(error)
+            return stopped_result(error, self.session.begun)
         for refusal in seen.refused:
             if refusal["event"] == event_id:
                 result = failure(refusal["message"], reason=refusal["reason"])

@@ -23,6 +23,8 @@ _LONGEST_LINE = 4_000
 _KEPT_LINES = 5_000
 _TOLD = 200
 """Lines of an earlier run that are told of at most."""
+ENDED = "ended"
+"""What is said where a run is cut off while it acts on the world: with the session, by this program."""
 _NODE = "· "
 """Before the name of a node that a team's graph came to."""
 
@@ -37,7 +39,7 @@ class Activity:
         n: counts up within a process; lines of earlier ones come first.
         at: ISO 8601, UTC.
         todo_id: the TODO it belongs to, empty for the session.
-        kind: `line`, `progress`, `started`, `finished`, `failed`, `asked`, `note`.
+        kind: `line`, `progress`, `started`, `finished`, `failed`, `asked`, `note`; `ended` of a run that was cut off.
         text: one line.
         fraction: progress from 0 to 1; -1 when unknown.
     """
@@ -141,12 +143,16 @@ class EarlierRun(TypedDict):
         began: ISO 8601.
         lines: what it put out, the last of it; `count` of all of them.
         ended: how, empty where that isn't known.
+        ended_at: when, ISO 8601; empty where that isn't known.
+        cut_off: this program ended it.
     """
 
     began: str
     lines: list[str]
     count: int
     ended: str
+    ended_at: str
+    cut_off: bool
 
 
 def earlier_run(lines: Sequence[Activity], todo_id: str) -> EarlierRun | None:
@@ -162,8 +168,15 @@ def earlier_run(lines: Sequence[Activity], todo_id: str) -> EarlierRun | None:
         return None
     begun, end = (starts[-2], starts[-1]) if len(starts) > 1 else (starts[-1], len(own))
     said = [e.text for e in own[begun:end] if e.kind in ("line", "progress") and not e.text.startswith(_NODE)]
-    ended = next((e.text for e in own[begun:end] if e.kind in ("finished", "failed")), "")
-    return {"began": own[begun].at, "lines": said[-_TOLD:], "count": len(said), "ended": ended}
+    ended = next((e for e in own[begun:end] if e.kind in ("finished", "failed", ENDED)), None)
+    return {
+        "began": own[begun].at,
+        "lines": said[-_TOLD:],
+        "count": len(said),
+        "ended": ended.text if ended is not None else "",
+        "ended_at": ended.at if ended is not None else "",
+        "cut_off": ended is not None and ended.kind == ENDED,
+    }
 
 
 class ActivityTail:

@@ -39,7 +39,7 @@ from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
 from hitl_tui.ledger.protocols import Effects
 from hitl_tui.ledger.records import CHANGED_NOTHING, Effect
-from hitl_tui.supervisor.activity import started_words
+from hitl_tui.supervisor.activity import ENDED, earlier_run, started_words
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
@@ -87,6 +87,7 @@ class LedgerEffects:
         repeatable: it is declared to change nothing, so what another branch or session did is done again unasked.
         secrets: declared secrets, by name: they are masked in what is recorded of a failure.
         now: the clock.
+        begun: see `RunServices`.
     """
 
     def __init__(
@@ -103,6 +104,7 @@ class LedgerEffects:
         repeatable: bool,
         secrets: Mapping[str, str],
         now: Callable[[], str],
+        begun: dict[str, str],
     ) -> None:
         self._ledger = ledger
         self._artifacts = artifacts
@@ -115,6 +117,7 @@ class LedgerEffects:
         self._repeatable = repeatable
         self._secrets = dict(secrets)
         self._now = now
+        self._begun = begun
         self._ordinals: Counter[str] = Counter()
 
     async def __call__(self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
@@ -145,18 +148,23 @@ class LedgerEffects:
             # The process died before it could say so: it isn't tried again within the same run.
             error = BadInput if claim.effect.outcome.get("final") else TeamFailure
             raise error(cast("str", claim.effect.outcome["error"]))
+        self._begun[key] = self._run_id
         try:
             result = await act()
         except (TeamFailure, BadInput) as error:
             # It ended, and how is known: a person may let it be done again. After anything else nobody knows.
             said = clip(mask(error.message, self._secrets), 500)
             failure: JsonObject = {"error": said, **({"final": True} if isinstance(error, BadInput) else {})}
-            await self._ledger.end_effect(key, self._run_id, "failed", failure, self._now())
+            await self._end(key, "failed", failure)
             raise
         reference = await self._artifacts.put(result)
         done: JsonObject = {"artifact": reference, **({CHANGED_NOTHING: True} if self._repeatable else {})}
-        await self._ledger.end_effect(key, self._run_id, "done", done, self._now())
+        await self._end(key, "done", done)
         return result
+
+    async def _end(self, key: str, status: str, outcome: JsonObject) -> None:
+        await self._ledger.end_effect(key, self._run_id, status, outcome, self._now())
+        del self._begun[key]
 
     async def _kept(self, outcome: JsonObject) -> dict[str, Any]:
         reference = outcome.get("artifact")
@@ -260,13 +268,33 @@ class LocalDispatcher:
         ended = await asyncio.gather(*(self.stop(run_id) for run_id in alive))
         return [run_id for run_id, done in zip(alive, ended, strict=True) if not done]
 
-    async def close(self) -> None:
-        """End all tasks without telling the ledger that their runs were stopped: they go on when reopened."""
-        tasks = [task for task in self._tasks.values() if not task.done()]
-        for task in tasks:
+    @property
+    def begun(self) -> list[str]:
+        """Ids of the TODOs whose effect has begun while how it ended isn't on record, and whose run nobody stopped."""
+        return sorted({run_id.split("/")[1] for run_id in self._in_effect()})
+
+    def _in_effect(self) -> set[str]:
+        found = {run_id: self._tasks.get(run_id) for run_id in self._services.begun.values()}
+        return {run_id for run_id, task in found.items() if task is not None and not task.cancelled()}
+
+    async def close(self, why: str) -> None:
+        """End all tasks without telling the ledger that their runs were stopped: they go on when reopened.
+
+        Args:
+            why: said in the stream of each run that had begun to act: nothing else may tell how that came to its end.
+        """
+        tasks, acting = {run: task for run, task in self._tasks.items() if not task.done()}, self._in_effect()
+        for task in tasks.values():
             task.cancel()
         if tasks:
-            await asyncio.wait(tasks, timeout=self._grace)
+            await asyncio.wait(tasks.values(), timeout=self._grace)
+        for run_id in sorted(acting.intersection(self._services.begun.values())):
+            said = Message("hitl-tui ended it: {}", why)
+            if run_id not in tasks:
+                said = Message("it had ended, and how couldn't be recorded: {}", why)
+            elif not tasks[run_id].done():
+                continue
+            self._services.activity.write(run_id.split("/")[1], ENDED, said)
         await self._attached.close()
         if self._ending:
             await asyncio.wait(self._ending)
@@ -345,6 +373,10 @@ class LocalDispatcher:
             "effect": cast("DoubtfulEffect", doubt.effect),
         }
         team = self._services.team(spec.todo.agent_name)
+        known = earlier_run(self._services.activity.lines, spec.todo.id)
+        if known is not None and known["cut_off"] and not doubt.effect.get("done"):
+            why = Message("hitl-tui ended it while it ran, and nothing says how far it got")
+            data["effect"] = cast("DoubtfulEffect", {**doubt.effect, "why": why})
         fresh = await find_bound_files(team, spec.todo) if team.binds_files else None
         if fresh is not None:  # what it did before it stopped may have changed them
             data |= {"programs": fresh.programs, "changed": list(fresh.changed[:MOST_CHANGED])}
@@ -507,6 +539,7 @@ class LocalDispatcher:
             repeatable=repeatable,
             secrets=services.secrets,
             now=services.now,
+            begun=services.begun,
         )
 
         def progress(text: str, fraction: float = -1.0) -> None:

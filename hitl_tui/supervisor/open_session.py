@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -147,6 +147,10 @@ class OpenSession(SessionView):
     @property
     def alone(self) -> bool:
         return self._view.alone
+
+    @property
+    def begun(self) -> Sequence[str]:
+        return self._view.begun
 
     @property
     def snapshot(self) -> Snapshot:

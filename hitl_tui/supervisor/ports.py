@@ -54,8 +54,17 @@ class Dispatcher(Protocol):
         """Return a TODO's attached graph and where it stands; see `SessionView.graph`."""
         ...
 
-    async def close(self) -> None:
-        """End all tasks, and leave their runs as ones that go on when the session is opened again."""
+    @property
+    def begun(self) -> list[str]:
+        """Ids of the TODOs whose effect has begun while how it ended isn't on record, and whose run nobody stopped."""
+        ...
+
+    async def close(self, why: str) -> None:
+        """End all tasks, and leave their runs as ones that go on when the session is opened again.
+
+        Args:
+            why: said in the stream of what is ended by it.
+        """
         ...
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +100,7 @@ class RunServices:
         model: the session's chat model; None for none.
         policy: gives the rules that hold now.
         node: is told when a node of a step's graph begins and ends; see `SessionTrace.node`. None for nobody.
+        begun: ids of the runs whose effects have begun and aren't on record as ended, by the effects' keys.
     """
 
     saver: BaseCheckpointSaver[str]
@@ -118,3 +119,4 @@ class RunServices:
     model: TeamModel | None = None
     policy: Callable[[], Policy] = Policy
     node: Callable[[SupervisorTodo, tuple[str, ...], Mapping[str, Any]], None] | None = None
+    begun: dict[str, str] = field(default_factory=dict)

@@ -101,6 +101,7 @@ class Session(SessionView):
         )
         self._state: MainSupervisorState = {}
         self._interrupt = ""
+        self._why_closed: str = Message("the session was closed")
         self._stands = self._read_board()
         self._seq_at_opening = 0
         self._risks_checked_on = -1
@@ -156,6 +157,10 @@ class Session(SessionView):
         return True
 
     @property
+    def begun(self) -> Sequence[str]:
+        return self._dispatcher.begun
+
+    @property
     def snapshot(self) -> Snapshot:
         return self._watched.snapshot
 
@@ -205,10 +210,13 @@ class Session(SessionView):
                 await self._mailbox.wait(self.id, self._board().control.cursor, patience, poll)
         except Exception as error:
             log.exception("session %s stopped", self.id)
-            known = isinstance(error, HitlError)
-            await self._watched.fail(
-                error if known else HitlError(Message("Session {} can't continue: {}.", self.id, error))
+            stopped = (
+                error
+                if isinstance(error, HitlError)
+                else HitlError(Message("Session {} can't continue: {}.", self.id, error))
             )
+            self._why_closed = stopped.message
+            await self._watched.fail(stopped)
 
     async def advance(self) -> bool:
         """Take one round; return whether anything happened."""
@@ -477,5 +485,5 @@ class Session(SessionView):
         await self._watched.fail(HitlError(said))
         await self.writer.showing.settled()
         self._questions.close()
-        await self._dispatcher.close()
+        await self._dispatcher.close(self._why_closed)
         self.activity.close()

@@ -55,6 +55,11 @@ class SessionView(ABC):
         return False
 
     @property
+    def begun(self) -> Sequence[str]:
+        """Ids of the TODOs that act on the world now; what came of it is asked if the session is closed meanwhile."""
+        return ()
+
+    @property
     @abstractmethod
     def snapshot(self) -> Snapshot:
         """The session as it is now."""

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.safe_text import safe_text, text_lines
-from hitl_tui.language import safe_message
+from hitl_tui.language import safe_message, translate
 from hitl_tui.supervisor.snapshot import has_preview
 from hitl_tui.terminal.ascii_signs import _, ngettext
-from hitl_tui.wording.rows import Row, in_line, labelled, text_row
+from hitl_tui.wording.rows import Row, in_line, joined, labelled, text_row
 from hitl_tui.wording.status_words import number_of
 from hitl_tui.wording.subject_rows import deletes
 from hitl_tui.wording.times import second_words
@@ -84,7 +84,8 @@ def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]
     """The run of which nobody knows how it ended: when it began, what it had put out, how it ended if that is known."""
     yield labelled(_("began"), second_words(str(run["began"])))
     if run.get("ended"):
-        yield labelled(_("ended"), in_line(_(str(run["ended"]))), "bold")
+        at = second_words(str(run["ended_at"])) if run.get("ended_at") else ""
+        yield labelled(_("ended"), joined(at, in_line(_(translate(run["ended"])))), "bold")
     lines, count = list(run["lines"]), int(run["count"])
     if not lines:
         yield labelled(_("put out"), _("nothing until then"), "$text-muted")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from trusting import trust_workspace
 
 from hitl_tui.commands.command_context import stopped_result
 from hitl_tui.commands.results import CommandResult
@@ -52,6 +54,10 @@ def fill(folder: Path, leave: int) -> None:
     ballast.write_bytes(b"x" * max(0, found.f_bfree * found.f_frsize - leave))
 
 
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
 def hitl(data: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "hitl_tui", "--data", str(data), *command],
@@ -91,17 +97,41 @@ def test_a_session_on_a_full_disk_is_exported_to_another(small: Path, tmp_path: 
         assert done.returncode == 0, done.stderr
         refused = hitl(data, "export", "s1", str(small / "s1.hitl"))
         assert refused.returncode == 1 and "full" in refused.stderr, refused.stderr
-        assert sorted(os.listdir(small)) == ["ballast", "data"]
-    assert sorted(os.listdir(kept)) == ["0.hitl", "60000.hitl"]
+        assert names(small) == ["ballast", "data"]
+    assert names(kept) == ["0.hitl", "60000.hitl"]
     taken = hitl(tmp_path / "other", "import", str(kept / "0.hitl"), "--workspace", str(EXAMPLE))
     assert taken.returncode in (0, 3), taken.stderr
 
 
+@pytest.mark.long
+def test_a_step_that_had_begun_on_a_full_disk_is_told_as_begun(small: Path, tmp_path: Path) -> None:
+    """(D12) What it does fills the disk, so that how it ended can't be recorded."""
+    data, workspace = small / "data", tmp_path / "w"
+    workspace.mkdir()
+    (workspace / "fill.sh").write_text(f"echo filling; dd if=/dev/zero of={small}/ballast bs=4k 2>/dev/null; true\n")
+    (workspace / "hitl.toml").write_text('[teams.command_team.commands.fill]\nrun = ["sh", "fill.sh"]\nrisk = "high"\n')
+    trust_workspace(data, workspace)
+    asked = hitl(data, "run", "fill", "--workspace", str(workspace), "--session", "s1", "--json")
+    (question,) = json.loads(asked.stdout)["questions"]
+    told = hitl(data, "do", "s1", f"/todo approve {question['id']}", "--json")
+    assert told.returncode == 1, (told.stdout, told.stderr)
+    answer = json.loads(told.stdout)
+    assert answer["status"] == "recorded" and answer["begun"] == ["todo_001"]
+    assert answer["message"].endswith("001 had begun; opening the session again asks whether it happened.")
+    (small / "ballast").unlink()
+    again = hitl(data, "do", "s1", "/todos", "--json")
+    (doubt,) = json.loads(again.stdout)["questions"]
+    assert doubt["kind"] == "effect", again.stdout
+
+
 def test_what_is_recorded_is_told_so_when_the_session_cannot_go_on() -> None:
     told = stopped_result(
-        StorageError("There is no room."), CommandResult("resumed", "Approved 001.", {"todo_id": "todo_001"})
+        StorageError("There is no room."), (), CommandResult("resumed", "Approved 001.", {"todo_id": "todo_001"})
     )
     assert not told.failed
     assert told.to_dict()["status"] == "recorded"
     assert told.to_dict()["intended"] == "resumed"
-    assert told.message.startswith("Recorded, but")
+    assert told.message.startswith("Recorded, but") and "takes effect" in told.message
+    begun = stopped_result(StorageError("There is no room."), ["todo_001", "todo_003"])
+    assert begun.message.endswith("001, 003 had begun; opening the session again asks whether it happened.")
+    assert begun.to_dict()["begun"] == ["todo_001", "todo_003"]

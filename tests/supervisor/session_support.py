@@ -315,6 +315,32 @@ class Driver:
         raise AssertionError("the session doesn't come to an end")
 
 
+class Endless:
+    """A team whose effect doesn't end by itself."""
+
+    def __init__(self, place: Place) -> None:
+        self.acting = asyncio.Event()
+        place.teams["high"] = FunctionTeam(
+            "high", "high risk", Risk.HIGH, self.act, SCHEMA, text_argument="what", timeout=0.0
+        )
+
+    async def act(self, context: TeamContext) -> TeamResult:
+        async def change() -> dict[str, Any]:
+            context.progress("half of it")
+            self.acting.set()
+            await asyncio.Event().wait()
+            return {}
+
+        await context.effects("append", {"what": "a"}, change)
+        raise AssertionError("it never ends")
+
+    async def begin(self, op: Driver) -> None:
+        (question,) = (await op.rest()).questions
+        await op.say(f"/todo approve {question.id}")
+        async with asyncio.timeout(LIMIT):
+            await self.acting.wait()
+
+
 def truthful(world: World) -> Callable[[Question], Verdict]:
     """Return who answers questions about effects by looking at the world."""
 

@@ -14,10 +14,10 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from people import verified
 from postgres_server import PostgresServer
 from s3_server import s3_server
-from session_support import Place, step
+from session_support import Driver, Endless, Place, step
 
 from hitl_tui.commands.handler import CommandHandler
-from hitl_tui.core.errors import BadInput, HitlError, SessionBusy, StorageError
+from hitl_tui.core.errors import BadInput, HitlError, ServerAway, SessionBusy, StorageError
 from hitl_tui.ledger import audit, postgres_database
 from hitl_tui.ledger.postgres_connection import SCHEMA, lock_number
 from hitl_tui.supervisor import postgres_sessions
@@ -105,6 +105,25 @@ async def test_a_server_that_stops_loses_and_repeats_nothing(
     async with place.open() as op:
         await op.finish()
     assert place.world.done() == {"todo_001": 1, "todo_002": 1}
+
+
+async def test_a_step_that_ends_with_its_server_says_so_when_it_is_back(
+    postgres: PostgresServer, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Place, "database", database)
+    monkeypatch.setattr(postgres_database, "PATIENCE", 0.3)
+    place = Place(tmp_path, step("high", "a"))
+    async with place.ledger() as ledger, own_session(place.setup(ledger), "the query") as session:
+        await Endless(place).begin(Driver(place, session))
+        postgres.stop()
+        with pytest.raises(ServerAway):
+            await session.settled()
+        assert list(session.begun) == ["todo_001"]
+    await asyncio.to_thread(postgres.start)
+    async with place.open() as op:
+        (question,) = (await op.until(lambda s: any(q.view.evidence for q in s.questions))).questions
+        before = question.view.evidence["before"]
+        assert before["cut_off"] and "can't be reached" in before["ended"] and before["lines"] == ["half of it"]
 
 
 async def test_copies_go_to_a_folder_and_back(place: Place, database: str, tmp_path: Path) -> None:

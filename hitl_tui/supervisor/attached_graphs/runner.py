@@ -384,6 +384,7 @@ class GraphRunner:
             raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
         if claim.verdict != "go":
             raise in_doubt(claim.effect or effect, earlier=earlier)
+        services.begun[effect.key] = spec.run_id
         return answer
 
     # One stretch -----------------------------------------------------------------------------------------------
@@ -512,6 +513,7 @@ class GraphRunner:
         """Tell the ledger how a stretch ended, once a power cut can't take what its thread holds of it."""
         await asyncio.to_thread(self._services.folder.make_durable)
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
+        self._services.begun.pop(key, None)
 
 
 def _ending(leg: _Leg, state: StateSnapshot, final: Any, repeats: Mapping[str, Repeat | None]) -> Asks | Ended:

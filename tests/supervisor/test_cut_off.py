@@ -1,0 +1,40 @@
+"""Steps that are cut off while they act on the world: what is known of them later (D12)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from session_support import Endless, Place, step
+
+from hitl_tui.core.requests import Kind
+from hitl_tui.wording.evidence_rows import evidence_rows
+
+
+async def test_a_session_knows_which_steps_act_now(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("high", "a"))
+    team = Endless(place)
+    async with place.open() as op:
+        await op.rest()
+        assert list(op.session.begun) == []
+        await team.begin(op)
+        assert list(op.session.begun) == ["todo_001"]
+        await op.say("/todo cancel 1")
+        await op.rest()
+        assert list(op.session.begun) == [], "who stopped it knows that it was begun"
+
+
+async def test_a_step_that_is_cut_off_with_its_session_says_when_and_why(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("high", "a"))
+    async with place.open() as op:
+        await Endless(place).begin(op)
+    async with place.open() as op:
+        (question,) = (await op.until(lambda s: any(q.view.evidence for q in s.questions))).questions
+        assert question.kind is Kind.EFFECT
+        effect = question.subject["effect"]
+        assert effect["why"] == "hitl-tui ended it while it ran, and nothing says how far it got"
+        before = question.view.evidence["before"]
+        assert before["lines"] == ["half of it"]
+        assert (before["ended"], before["cut_off"]) == ("hitl-tui ended it: the session was closed", True)
+        assert before["began"] < before["ended_at"]
+        rows = {row.label: row.text.plain for row in evidence_rows(question, None, "")}
+        assert rows["ended"].endswith(" · hitl-tui ended it: the session was closed")
