@@ -511,7 +511,8 @@ _ROWS = (
         (_FOLDER, _AS, _JSON),
         "with --json:\n"
         '  {"status", "message", "workspace", "digest", "trusted", "changed", "by", "at", "files",\n'
-        '  "wants": [{"kind", "name", "text", "risk", "file"}]}\n\n' + _ENDS,
+        '  "wants": [{"kind", "name", "text", "risk", "file"}]}\n'
+        '  once it is trusted "idle_pins" lists the patterns of pins that match nothing\n\n' + _ENDS,
         (
             option("--show", action="store_true", help="only show what it wants, and the digest"),
             option("--digest", metavar="D", default="", help="trust it only if it still has this digest"),

@@ -10,10 +10,12 @@ from pathlib import Path
 from hitl_tui.cli.admin_commands import opened
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace, operator_name, workspace_folder
+from hitl_tui.config.problems import quoted
 from hitl_tui.config.workspace_files import real_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message, counted_message
-from hitl_tui.language import _, translate
+from hitl_tui.language import _, ngettext, translate
+from hitl_tui.policy.executable_files import check_pins
 from hitl_tui.policy.trust_book import trust_in
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
 from hitl_tui.supervisor.storage import DataFolder
@@ -59,11 +61,19 @@ async def _trust(job: Job) -> int:
     async with opened(job) as registry:
         registry.data.check_writable()
         granted = await registry.trust.grant(folder, digest, by=by, how=how)
+    idle = await asyncio.to_thread(check_pins, granted.declared, folder)
     message = Message("Trusted {} as it is now.", granted.folder)
     if arguments.json:
-        job.out.document({"status": "trusted", "message": message, **granted.to_dict()})
-    else:
-        job.out.lines([shown(translate(message))])
+        job.out.document({"status": "trusted", "message": message, **granted.to_dict(), "idle_pins": idle})
+        return DONE
+    job.out.lines([shown(translate(message))])
+    if idle:
+        said = ngettext(
+            "Note: the pin {pins} matches nothing in {folder} now.",
+            "Note: the pins {pins} match nothing in {folder} now.",
+            len(idle),
+        )
+        job.out.lines([shown(said.format(pins=", ".join(map(quoted, idle)), folder=granted.folder))])
     return DONE
 
 

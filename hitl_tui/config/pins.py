@@ -44,6 +44,11 @@ def _piece(text: str) -> str:
     return re.escape(text)
 
 
+def is_pattern(pin: str) -> bool:
+    """Return whether a pin may stand for any number of files; else it names one file or folder."""
+    return any(sign in pin for sign in "*?[")
+
+
 def pattern_problem(pattern: str) -> str:
     """Return why a pattern can't be used, to complete a sentence; empty when it can."""
     parts = [part for part in pattern.split("/") if part]

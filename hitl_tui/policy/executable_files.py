@@ -21,7 +21,7 @@ from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_commands import literal_text
-from hitl_tui.config.pins import path_pattern, unmatched
+from hitl_tui.config.pins import is_pattern, path_pattern, unmatched
 from hitl_tui.config.problems import quoted
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
@@ -300,26 +300,27 @@ class Bindings:
             raise BadInput(Message("The program {} can't be read: {}.", one_line(name, 120), error.strerror)) from error
 
 
-def check_pins(config: WorkspaceConfig, workspace: Path) -> None:
-    """Check that every pin of a workspace's settings names a file or folder that is there.
+def check_pins(config: WorkspaceConfig, workspace: Path) -> list[str]:
+    """Check the pins of a workspace's settings; return the patterns that match nothing now, which they may.
 
     Raises:
-        BadInput: one names nothing.
+        BadInput: one is a path, and names nothing.
     """
     of_commands = (pin for command in config.commands.values() for pin in command.pins)
     of_teams = (pin for team in config.own_teams.values() for pin in team.pins)
     pins = dict.fromkeys((*config.pins, *of_commands, *of_teams))
     if not pins:
-        return
+        return []
     left = unmatched(pins, paths_of(Scope(os.path.realpath(workspace))))
-    if left:
+    if missing := [pin for pin in left if not is_pattern(pin)]:
         raise BadInput(
             Message(
                 "hitl.toml: the pin {} names nothing in {}; correct it or take it out.",
-                quoted(left[0]),
+                quoted(missing[0]),
                 one_line(str(workspace), 120),
             )
         )
+    return left
 
 
 def _stat(path: str) -> os.stat_result | None:

@@ -18,7 +18,7 @@ from hitl_tui.ledger.existing_record import existing_record
 from hitl_tui.ledger.protocols import Streams
 from hitl_tui.ledger.records import GENESIS, LEDGER_FILE, Entry, Head, entry_hash
 from hitl_tui.ledger.signatures import remembered_head
-from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
+from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings, check_pins
 from hitl_tui.policy.harmless_commands import executes_nothing_else
 from hitl_tui.policy.own_folders import own_code
 from hitl_tui.policy.workspace_trust import (
@@ -142,11 +142,12 @@ class TrustBook:
             how: `terminal`, `digest` or `console`.
 
         Raises:
-            BadInput: the folder is something else by now; nothing was written.
+            BadInput: the folder is something else by now, or a pin of it names nothing; nothing was written.
             StorageError: the record can't be used.
         """
         found = await self.of(folder)
         check_digest(found, digest)
+        await asyncio.to_thread(check_pins, found.declared, folder)
         record = TrustRecord(
             path=found.folder,
             digest=found.digest,

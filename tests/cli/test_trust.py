@@ -112,6 +112,25 @@ def test_what_it_wants_is_shown_by_risk_and_trusted_by_its_digest(shell: Shell) 
     assert shell.run("run", "wipe the caps").code == 2
 
 
+def test_a_pattern_may_match_nothing_yet_and_a_path_has_to_be_there(shell: Shell) -> None:
+    """A clean-up that deletes the last file of a pattern doesn't keep the next session from beginning."""
+    pins = 'exclude = ["helper.py", "*.log", "data/*"]'
+    (shell.workspace / "hitl.toml").write_text(FOREIGN.replace('exclude = ["helper.py"]', pins), encoding="utf-8")
+    trusted = shell.run("trust", "--digest", digest(shell))
+    assert trusted.code == 0
+    assert trusted.out.splitlines()[1:] == [
+        f'Note: the pins "*.log", "data/*" match nothing in {shell.workspace} now.',
+    ]
+    shell.run("trust", "--revoke")
+    kept = shell.run("trust", "--digest", digest(shell), "--json").json
+    assert kept["idle_pins"] == ["*.log", "data/*"]
+    assert shell.run("run", QUESTION).code == 0
+    (shell.workspace / "hitl.toml").write_text(FOREIGN.replace('"helper.py"]', '"helpr.py"]'), encoding="utf-8")
+    refused = shell.run("trust", "--digest", digest(shell))
+    assert refused.code == 2 and 'the pin "helpr.py" names nothing' in refused.err
+    assert not shell.run("trust", "--show", "--json").json["trusted"]
+
+
 def test_a_file_that_changes_between_looking_and_trusting_is_refused(shell: Shell) -> None:
     seen = digest(shell)
     (shell.workspace / "hitl.toml").write_text(FOREIGN.replace("touch", "rm"), encoding="utf-8")
