@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
@@ -14,11 +15,15 @@ from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.plan import changed_words
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.todos import Status
-from hitl_tui.planning.plan_templates import TemplateShelf, template_of, values_in
 from hitl_tui.planning.proposals import AddStep, Proposed
+
+if TYPE_CHECKING:  # it imports pydantic, which no other command needs
+    from hitl_tui.planning.plan_templates import TemplateShelf
 
 
 def _shelf(context: CommandContext) -> TemplateShelf:
+    from hitl_tui.planning.plan_templates import TemplateShelf
+
     return TemplateShelf(admin_of(context).store.data.root)
 
 
@@ -28,6 +33,8 @@ async def save(context: CommandContext, values: CommandValues) -> CommandResult:
     Raises:
         BadInput: the plan has no steps, the name is taken, or a value stands nowhere in the plan.
     """
+    from hitl_tui.planning.plan_templates import template_of, values_in
+
     seen, secrets, key = context.snapshot, context.session.setup.secrets, values.text("name")
     todos = [todo for todo in seen.todos if todo.status is not Status.SKIPPED]
     text = mask(template_of(key, seen.query, todos, values_in(values.text("values"))), secrets)
@@ -63,6 +70,8 @@ async def run(context: CommandContext, values: CommandValues) -> CommandResult:
         UnknownName: there is none of that name.
         BadInput: a value is missing; PlanError: a step can't be planned here.
     """
+    from hitl_tui.planning.plan_templates import values_in
+
     template, rest = await asyncio.to_thread(_shelf(context).split, values.text("name"))
     steps = template.filled(values_in(rest))
     seen = context.snapshot

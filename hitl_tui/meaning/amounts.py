@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 from hitl_tui.meaning.expressions import Expressions, word_file
@@ -57,21 +58,18 @@ class Amount:
 
 _FILE = word_file(__package__, "amounts.toml")
 _NUMERALS, _PARTS, _SCALES = _FILE["numerals"], _FILE["parts"], _FILE["scales"]
-_WORDS = Expressions({**_FILE["written"], **{name: "|".join(_FILE[name]) for name in ("numerals", "parts", "scales")}})
 _DIGITS = {letter: value for value, letter in enumerate("일이삼사오육칠팔구", 1)}
 _PLACES = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _SIGNS = {"us$": "USD", "$": "USD", "₩": "KRW", "￦": "KRW", "€": "EUR", "¥": "JPY", "£": "GBP"}
 _COUNTED = {counter: [1, f"{counter}{{after}}"] for counter in _FILE["counters"].split()}
-_UNITS = [
-    (Unit(name, kind, Fraction(size)), written.replace("{after}", _WORDS.after.pattern))
+_WRITTEN = {
+    Unit(name, kind, Fraction(size)): written
     for kind, units in {**_FILE["units"], "count": _FILE["units"]["count"] | _COUNTED}.items()
     for name, (size, written) in units.items()
-]
-"""Each unit, and how it is written."""
-UNITS = {unit.name: unit for unit, _ in _UNITS}
-_UNIT = re.compile(
-    rf"\s?(?:{'|'.join(f'(?P<u{n}>{written})' for n, (_, written) in enumerate(_UNITS))})", re.IGNORECASE
-)
+}
+"""How each unit is written."""
+_UNITS = [*_WRITTEN]
+UNITS = {unit.name: unit for unit in _UNITS}
 _IN_FIRST = {"percent": "%", "area": "m²", "data": "byte"}
 """What is always counted in the first unit of its kind."""
 _JOINED = re.compile(r"[a-z0-9_]$|\w[-/:.#,]$|몇\s?$", re.IGNORECASE | re.ASCII)
@@ -81,14 +79,28 @@ _NEAR = 60
 """Characters around a bare number within which words say that it is money."""
 
 
+@cache
+def _words() -> Expressions:
+    return Expressions(
+        {**_FILE["written"], **{name: "|".join(_FILE[name]) for name in ("numerals", "parts", "scales")}}
+    )
+
+
+@cache
+def _unit_expression() -> re.Pattern[str]:
+    after = _words().after.pattern
+    written = (f"(?P<u{n}>{one.replace('{after}', after)})" for n, one in enumerate(_WRITTEN.values()))
+    return re.compile(rf"\s?(?:{'|'.join(written)})", re.IGNORECASE)
+
+
 def unit_named(word: str) -> Unit | None:
     """Return the unit that a word names."""
-    found = _UNIT.fullmatch(word)
+    found = _unit_expression().fullmatch(word)
     return _unit(found) if found else None
 
 
 def _unit(found: re.Match[str]) -> Unit:
-    return _UNITS[int(str(found.lastgroup)[1:])][0]
+    return _UNITS[int(str(found.lastgroup)[1:])]
 
 
 def parse_amounts(text: str) -> tuple[Amount, ...]:
@@ -96,13 +108,13 @@ def parse_amounts(text: str) -> tuple[Amount, ...]:
 
     A sum in 억 or 만 without a currency counts as KRW when words about money stand near, else as a bare number.
     """
-    found = [amount for match in _WORDS.token.finditer(text) if (amount := _amount(text, match)) is not None]
+    found = [amount for match in _words().token.finditer(text) if (amount := _amount(text, match)) is not None]
     return (*(_of_range(text, *pair) for pair in pairwise(found)), *found[-1:])
 
 
 def _of_range(text: str, bare: Amount, other: Amount) -> Amount:
     """Return a number of a range with the unit that is only said of its end: 300 million to 1 billion won."""
-    joined = bare.of == ("count", "") and bare.scale > 1 and _WORDS.range.fullmatch(text, bare.end, other.start)
+    joined = bare.of == ("count", "") and bare.scale > 1 and _words().range.fullmatch(text, bare.end, other.start)
     return replace(bare, kind=other.kind, unit=other.unit) if joined else bare
 
 
@@ -123,9 +135,9 @@ def _amount(text: str, match: re.Match[str]) -> Amount | None:
         return _with_unit(text, match, match.start("korean") + len(said), _places(said), largest=_largest(said))
     value = Fraction(_NUMERALS[said.lower()]) if match["word"] else Fraction(said.replace(",", ""))
     money = match["before"] is not None
-    scale = _WORDS.scale.match(text, end)
+    scale = _words().scale.match(text, end)
     if scale and scale[2] and not money and scale[2] not in "kKMB":
-        scale = scale if (unit := _UNIT.match(text, scale.end())) and _unit(unit).kind == "money" else None
+        scale = scale if (unit := _unit_expression().match(text, scale.end())) and _unit(unit).kind == "money" else None
     factor = _SCALES[(scale[1] or scale[2]).lower()] if scale else 1
     return _with_unit(text, match, scale.end() if scale else end, value * factor, largest=factor)
 
@@ -133,7 +145,7 @@ def _amount(text: str, match: re.Match[str]) -> Amount | None:
 def _places(said: str) -> Fraction:
     """Return the value of a number in Korean places: `3억 5천만`, `1천5백`, `삼억`."""
     total = section = Fraction()
-    for digits, small, big in _WORDS.place.findall(said):
+    for digits, small, big in _words().place.findall(said):
         if not (digits or small or big):
             continue
         value = Fraction(_DIGITS.get(digits) or digits.replace(",", "") or (1 if small or not section else 0))
@@ -153,7 +165,7 @@ def _with_unit(text: str, match: re.Match[str], end: int, value: Fraction, large
     value = -value if match["minus"] else value
     before = (match["before"] or "").lower()
     currency = _SIGNS.get(before, before.upper())
-    found = _UNIT.match(text, end)
+    found = _unit_expression().match(text, end)
     unit = _unit(found) if found else None
     kind = unit.kind if unit else ""
     if currency:
@@ -177,7 +189,7 @@ def _with_unit(text: str, match: re.Match[str], end: int, value: Fraction, large
         return None
     follows = text[end : end + 2]
     word = re.match(r"[A-Za-z_]|[-/:]\w|[가-힣]", follows)
-    if word and not (_WORDS.particle.match(text, end) or (spoken and largest >= 10**8)):
+    if word and not (_words().particle.match(text, end) or (spoken and largest >= 10**8)):
         return None
-    near = spoken and _WORDS.money.search(text[max(0, start - _NEAR) : end + _NEAR // 2])
+    near = spoken and _words().money.search(text[max(0, start - _NEAR) : end + _NEAR // 2])
     return Amount("money" if near else "count", value, "KRW" if near else "", said, start, end, largest, end)

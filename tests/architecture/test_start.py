@@ -38,3 +38,14 @@ def test_what_serves_is_loaded_by_nothing_else(tmp_path: Path) -> None:
     environ = {**os.environ, "HITL_DATA_DIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environ, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_command_for_another_process_compiles_and_validates_nothing() -> None:
+    code = (
+        "import sys\nimport hitl_tui.cli.admin_commands\nimport hitl_tui.commands.handler\n"
+        "import hitl_tui.meaning.amounts as amounts\n"
+        "found = [m for m in ('pydantic', 'langgraph', 'duckdb') if m in sys.modules]\n"
+        "sys.exit(str(found) if found or amounts._words.cache_info().currsize else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
