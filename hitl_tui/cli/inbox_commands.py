@@ -40,6 +40,7 @@ from hitl_tui.supervisor.snapshot import Question, listed
 from hitl_tui.task_checkpoints.checkpoint import AWAITED, Checkpoint, unawaited
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.teams.contract import FilePreview
+from hitl_tui.wording.form_rows import field_rows
 from hitl_tui.wording.inbox_rows import asked_words, call_rows, option_lines, risk_shown, votes_words, waits_words
 from hitl_tui.wording.review_rows import review_heading, waiting_rows
 from hitl_tui.wording.status_words import RISK_WORDS
@@ -244,7 +245,7 @@ def _lines(job: Job, one: _Waiting, people: Approvers, files: Mapping[str, FileP
         f"  {asked_words(one.view)}",
         *one.told(files),
         *([f"  {translate(nobody)}"] if nobody else ()),
-        *(_ways(one, tail) or (f"  hitl-tui decide {request.id} {answer}{tail}" for answer in _answers(one.question))),
+        *(_ways(one, tail) or _answers(one.question, tail)),
     ]
     return [shown(row) for row in rows]
 
@@ -256,12 +257,20 @@ def _ways(one: _Waiting, tail: str) -> list[str]:
     return [*lines, *(f"  {option}" for option, _command in ways[_CHOICES:])]
 
 
-def _answers(question: Question) -> Sequence[str]:
-    """Return how a request is answered: what lets things go on, or each answer where none is the usual one."""
-    options, shape = question.view.request.options, question.shape
+def _answers(question: Question, tail: str) -> list[str]:
+    """Return the commands that answer a request, with the fields that they take, a line each.
+
+    Of a question that is usually approved, that is the one that lets things go on.
+    """
+    command, options, shape = f"  hitl-tui decide {question.id}", question.view.request.options, question.shape
     if shape is None:
-        return (Verdict.APPROVE,) if Verdict.APPROVE in options else options
-    return [f"{one.name}{_needs(shape, one)}" for one in shape.actions if not one.why_not]
+        words = (Verdict.APPROVE,) if Verdict.APPROVE in options else options
+        return [f"{command} {word}{tail}" for word in words]
+    lines: list[str] = []
+    for one in shape.actions:
+        if not one.why_not:
+            lines += [f"{command} {one.name}{_needs(shape, one)}{tail}", *layout(field_rows(one), "  ")]
+    return lines
 
 
 def _needs(shape: Shape, action: Action) -> str:

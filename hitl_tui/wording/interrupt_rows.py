@@ -11,6 +11,7 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import mark, safe_message, translate
 from hitl_tui.terminal.ascii_signs import _, signs
+from hitl_tui.wording.form_rows import field_rows
 from hitl_tui.wording.rows import Row, in_line, labelled, quoted_row, text_row
 from hitl_tui.wording.subject_rows import own_label, value_row, value_text
 
@@ -96,13 +97,15 @@ def _label(shape: Shape, label: str) -> str:
 
 
 def answer_rows(shape: Shape) -> list[Row]:
-    """Return what each answer means, and why one isn't possible."""
+    """Return what each answer means and takes, and why one isn't possible."""
     rows = []
     for action in shape.actions:
         said = action.why_not or action.meaning or action.wants.hint
         if said:
             shown = safe_message(said, multiline=False)
             rows.append(labelled(translate(action.label), shown, "$text-muted" if action.why_not else ""))
+        if not action.why_not:
+            rows += field_rows(action)
     return rows
 
 

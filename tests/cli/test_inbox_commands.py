@@ -300,6 +300,32 @@ def test_several_calls_get_a_decision_each(shell: Shell, word: str, text: str) -
     assert (ran.code, ran.json["sent"]) == (0, MIXED)
 
 
+FORM = ASKS.replace(
+    "from langgraph.types import interrupt",
+    """from langgraph.types import interrupt
+
+FIELDS = {
+    "type": "object",
+    "properties": {
+        "eur": {"type": "integer", "maximum": 500, "description": "how much at most"},
+        "speed": {"enum": ["fast", "slow"], "default": "slow"},
+        "why": {"type": "string"},
+    },
+    "required": ["eur", "why"],
+}
+""",
+).replace('interrupt("How many boxes?")', 'interrupt("Pay?", response_schema=FIELDS)')
+
+
+def test_a_form_names_its_fields_with_their_types_and_limits(shell: Shell) -> None:
+    (shell.workspace / "asks.py").write_text(FORM)
+    for ran in (shell.run("attach", "asks.py:graph", "--input", "{}"), shell.run("show", "s1"), shell.run("inbox")):
+        lines = [line.strip() for line in ran.out.splitlines()]
+        assert "eur: a whole number of 500 or less, needed · how much at most" in lines, ran
+        assert 'speed: one of fast, slow · "slow" unless it is changed' in lines
+        assert "why: text, needed" in lines
+
+
 def test_the_options_of_a_question_are_the_answers_that_it_takes(shell: Shell) -> None:
     shell.run("run", "What is the legal cap on a rent increase?", "--json")
     (step,) = waiting(shell)

@@ -22,7 +22,8 @@ from hitl_tui.core.interrupts.shape import Wants
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.safe_text import cell_width, one_line, safe_text
-from hitl_tui.language import _, language, mark
+from hitl_tui.language import _, language
+from hitl_tui.wording.form_rows import expects_words, hint_words
 from hitl_tui.wording.subject_rows import DOCUMENTS, WHOLE_FOLDER, is_call, value_words
 
 if TYPE_CHECKING:
@@ -78,25 +79,14 @@ class Field:
     @property
     def expects(self) -> str:
         """What it takes, in words."""
-        words = _(_EXPECTS.get(self.type, mark("text")))
-        if self.choices:
-            return _("one of ") + ", ".join(value_words(self.name, choice) for choice in self.choices)
-        if self.minimum is not None and self.maximum is not None:
-            return _("{words} from {minimum:g} to {maximum:g}").format(
-                words=words, minimum=self.minimum, maximum=self.maximum
-            )
-        if self.minimum is not None:
-            return _("{words} of {minimum:g} or more").format(words=words, minimum=self.minimum)
-        return (
-            _("{words} of {maximum:g} or less").format(words=words, maximum=self.maximum)
-            if self.maximum is not None
-            else words
+        return expects_words(
+            self.type, [value_words(self.name, one) for one in self.choices], self.minimum, self.maximum
         )
 
     @property
     def hint(self) -> str:
         """What it takes, one safe line."""
-        return safe_text(self.expects + (_(", needed") if self.required else ""), multiline=False, limit=200)
+        return hint_words(self.expects, required=self.required)
 
     @property
     def explained(self) -> str:
@@ -175,16 +165,6 @@ class Field:
                 name=self.name, expects=self.expects, text=one_line(text, 40)
             )
         )
-
-
-_EXPECTS = {
-    "integer": mark("a whole number"),
-    "number": mark("a number"),
-    "boolean": mark("true or false"),
-    "path": mark("a path in the workspace"),
-    "texts": mark("texts, a comma between two"),
-    "json": "JSON",
-}
 
 
 def declared_fields(parameters: Mapping[str, Parameter]) -> tuple[Field, ...]:
