@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -13,10 +13,12 @@ from hitl_tui.core.events import EventKind
 from hitl_tui.core.interrupts.recognition import title_of
 from hitl_tui.core.json_text import canonical, digest
 from hitl_tui.core.json_types import Json, TodoState
+from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan_review import EndedBy
 from hitl_tui.core.policy import Ruling, rule_label
-from hitl_tui.core.requests import Decision, Kind, Request, Verdict, lets_run
+from hitl_tui.core.requests import Decision, Kind, Outcome, Request, Verdict, lets_run, needed
+from hitl_tui.core.supersession import Supersession, past_word
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.entry_filter import EntryFilter
 from hitl_tui.ledger.protocols import Streams, read_stream
@@ -185,6 +187,9 @@ class LoggedDecision:
         runs: of a proposal: the low-risk steps that it adds run without another question.
         edits: of an edit each value that changed: its name, what it was, what it became.
         undone: of what was reopened, the verdict that was taken back; empty where that isn't known.
+        vote: which one it is of those that its question takes; 0 where one is enough.
+        takes: how many those are; 0 where one is enough.
+        void: why it settled nothing and doesn't count any more, in a few words; empty where it does.
     """
 
     asked: str
@@ -199,6 +204,9 @@ class LoggedDecision:
     answer: str = ""
     runs: bool = False
     edits: tuple[tuple[str, str, str], ...] = ()
+    vote: int = 0
+    takes: int = 0
+    void: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         return {**asdict(self), "edits": [[*edit] for edit in self.edits]}
@@ -221,8 +229,11 @@ async def logged_decisions(ledger: Streams, session: str, wanted: EntryFilter | 
     asked: dict[str, Request] = {}
     titles: dict[str, str] = {}
     inputs: dict[str, dict[str, str]] = {}
+    votes = _Votes()
     found: list[LoggedDecision] = []
     async for entry in read_stream(ledger, session):
+        for place, void in votes.ended(entry):
+            found[place] = replace(found[place], void=void)
         counts = wanted is None or wanted.wants(entry)
         if entry.kind == "request_opened":
             request = Request.from_dict(entry.data["request"])
@@ -230,9 +241,57 @@ async def logged_decisions(ledger: Streams, session: str, wanted: EntryFilter | 
             if request.kind is Kind.TODO:
                 titles[request.todo_id] = _about(request)
                 inputs[request.todo_id] = input_values(request.subject["arguments"], request.subject["task"])
-        elif (change := _changed_by_hand(entry, inputs) or _said(entry, asked)) is not None and counts:
+            continue
+        change = _changed_by_hand(entry, inputs) or _said(entry, asked)
+        if change is not None and entry.kind == "decision":
+            change = votes.counted(change, Decision.from_dict(entry.data["decision"]), asked, len(found), kept=counts)
+        if change is not None and counts:
             found.append(change if change.about else replace(change, about=titles.get(change.todo_id, "")))
     return found
+
+
+class _Votes:
+    """What was said so far of questions that take several people, and what became of that."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, list[tuple[Verdict, int]]] = {}
+
+    def counted(
+        self, said: LoggedDecision, decision: Decision, asked: Mapping[str, Request], place: int, *, kept: bool
+    ) -> LoggedDecision:
+        """Return a decision as the vote that it is; itself where one person is enough.
+
+        Args:
+            said: the decision.
+            decision: the same, as the record has it.
+            asked: the requests, by id.
+            place: where it is listed, if it is `kept`.
+        """
+        request = asked.get(decision.request_id)
+        if request is None or (takes := needed(request, decision.verdict)) <= 1:
+            return said
+        votes = self._said.setdefault(request.id, [])
+        votes.append((decision.verdict, place if kept else -1))
+        number = sum(verdict is decision.verdict for verdict, _ in votes)
+        return replace(said, vote=min(number, takes), takes=takes)
+
+    def ended(self, entry: Entry) -> Iterator[tuple[int, str]]:
+        """Yield the places of those that an entry leaves without effect, and why."""
+        data = entry.data
+        event = data.get("event") if entry.kind == "event" else None
+        if entry.kind == "request_superseded":
+            why = data["reason"] if "reason" in data else data["why"]
+            word = Supersession.from_dict(why).word if isinstance(why, Mapping) else str(why)
+            yield from ((place, word) for _, place in self._said.pop(str(data["request_id"]), ()) if place >= 0)
+        elif isinstance(event, Mapping) and event.get("kind") == EventKind.DECIDED:
+            for verdict, place in self._said.pop(str(event["request_id"]), ()):
+                if place >= 0 and (verdict != event["verdict"] or event["outcome"] == Outcome.EXPIRED):
+                    yield (
+                        place,
+                        Message("the question expired")
+                        if event["outcome"] == Outcome.EXPIRED
+                        else past_word(event["verdict"]),
+                    )
 
 
 def _changed_by_hand(entry: Entry, inputs: dict[str, dict[str, str]]) -> LoggedDecision | None:

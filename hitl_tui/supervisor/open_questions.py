@@ -20,6 +20,7 @@ from hitl_tui.core.interrupts.recognition import form_of, title_of
 from hitl_tui.core.json_text import canonical, key_order
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
+from hitl_tui.core.names import plain_name
 from hitl_tui.core.question_follower import QuestionFollower
 from hitl_tui.core.questions import MOST_CHANGED, question_of
 from hitl_tui.core.requests import Kind, Outcome, Request
@@ -428,6 +429,7 @@ class OpenQuestions:
         fresh = [with_opening_times(self._described(_with_risk(request)), now) for request in requests]
         if not fresh:
             return
+        fresh = [await self._with_lost_votes(request) for request in fresh]
         new = await self._ledger.open_requests(fresh)
         for request in fresh:
             self._attach_preview(request)
@@ -440,6 +442,20 @@ class OpenQuestions:
                 said = word(title)
             if request.id in new:  # at every other opening it was told already
                 self._activity.write(request.todo_id, "asked", said)
+
+    async def _with_lost_votes(self, request: Request) -> Request:
+        """Return a question that says whose votes on the one before it, which it stands for now, don't count for it."""
+        if request.kind not in (Kind.TODO, Kind.FAILURE) or not request.subject.get("asked"):
+            return request
+        session, now = self._setup.info.id, self._setup.now()
+        before = await self._ledger.requests(now, session=session, todo_id=request.todo_id)
+        said = [d for view in before if view.request.id != request.id for d in view.decisions]
+        if not said:
+            return request
+        names = ", ".join(dict.fromkeys(plain_name(decision.by) for decision in said))
+        note = Message("It is asked anew: the votes given before don't count for it ({}).", names)
+        self._activity.write(request.todo_id, "note", note)
+        return replace(request, about={**request.about, "notes": [*request.about.get("notes", ()), note]})
 
     def _described(self, request: Request) -> Request:
         """Return a request with what its team knows of its arguments; it can be asked without."""

@@ -68,6 +68,10 @@ def _beside(decision: Mapping[str, Any], rule: str) -> Iterable[str]:
     """Yield what kind of question it was where that isn't plain, and what rule or mode let a step run."""
     if (kind := decision["asked"]) in _KINDS:
         yield _(_KINDS[kind])
+    if takes := int(decision.get("takes") or 0):
+        yield _("vote {number} of {takes}").format(number=decision["vote"], takes=takes)
+    if void := decision.get("void"):
+        yield _("doesn't count: {why}").format(why=safe_message(void, multiline=False))
     if decision.get("runs"):
         yield _("its low-risk steps run without another question")
     if rule and rule != "deadline":

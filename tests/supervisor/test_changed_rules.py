@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from session_support import Place, step
 
+from hitl_tui.core.errors import Refused
 from hitl_tui.core.identity import Proof
 from hitl_tui.core.policy import Mode, Policy, Rule, Ruling, Terms
 from hitl_tui.core.requests import Decision, Outcome, Verdict
 from hitl_tui.core.supersession import Cause
+from hitl_tui.ledger.approval_log import logged_decisions
+from hitl_tui.wording.decision_rows import decision_cells
 
 ALLOWS = Policy([Rule(Ruling.ALLOW, risk="high")])
 
@@ -85,3 +88,25 @@ async def test_a_refusal_that_another_process_recorded_counts_under_other_rules(
         seen = await op.rest()
         assert (op.status("todo_001"), seen.questions, seen.refused) == ("failed", (), ())
     assert not place.world.done()
+
+
+async def test_a_vote_under_earlier_rules_is_told_from_one_that_counts(tmp_path: Path) -> None:
+    place = asking(tmp_path, quorum=2)
+    async with place.open() as op:
+        question = (await op.rest()).questions[0]
+        await op.say("/todo approve 001")
+    place.policy = Policy([Rule(Ruling.ASK, risk="high", terms=Terms(quorum=2), name="two people")])
+    async with place.open() as op:
+        asked = (await op.rest()).questions[0]
+        assert asked.id != question.id and asked.view.resolution.needed == 2
+        assert "don't count for it (ann)" in str(asked.view.request.about["notes"][-1])
+        with pytest.raises(Refused, match="the rules changed"):
+            await op.person("bob").decide(question, Verdict.APPROVE)
+        await op.say("/todo approve 001")
+        said = await logged_decisions(op.session.writer.ledger, op.session.id)
+        assert [(one.vote, one.takes, one.void) for one in said] == [(1, 2, "the rules changed"), (1, 2, "")]
+        await op.person("bob").decide(op.now.questions[0], Verdict.APPROVE)
+        await op.rest()
+        said = await logged_decisions(op.session.writer.ledger, op.session.id)
+        assert [(one.vote, one.void) for one in said] == [(1, "the rules changed"), (1, ""), (2, "")]
+        assert "vote 1 of 2 · doesn't count: the rules changed" in " ".join(decision_cells(said[0].to_dict()))
