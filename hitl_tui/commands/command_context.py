@@ -27,7 +27,7 @@ from hitl_tui.core.identity import Identity
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData, Json, JsonObject
 from hitl_tui.core.messages import Message, word
-from hitl_tui.core.names import resolve_id, step_name
+from hitl_tui.core.names import person, resolve_id, step_name
 from hitl_tui.core.plan import AgentFacts, changed_words
 from hitl_tui.core.policy import Mode, Risk
 from hitl_tui.core.proposal_changes import carry_out
@@ -203,6 +203,20 @@ class CommandContext:
         )
         return Draft(Board(seen.session_id, seen.query, seen.raw, control, seen.follower), self.session.rules)
 
+    def _naming_others(self, refused: Refused, question: Question, verdict: Verdict) -> Refused:
+        """Return a refusal that names who could decide instead, and how they say that they are the ones."""
+        others = [name for name in question.able if person(name) != person(self.identity.person)]
+        if refused.reason != "not_allowed" or refused.help or not others:
+            return refused
+        command = question.commands.get(verdict.value, "")
+        if self.channel == "cli":
+            how = Message("Who can: {}. With their token: add --approver {}.", ", ".join(others), others[0])
+        elif self.channel in ("console", "repl") and command:
+            how = Message("Who can: {}. With their token: /as {} {}", ", ".join(others), others[0], command)
+        else:
+            how = Message("Who can: {}.", ", ".join(others))
+        return Refused(refused.message, reason=refused.reason, help=how)
+
     async def decide(
         self, question: Question, verdict: Verdict, *, reason: str = "", value: Json = None, action: str = ""
     ) -> CommandResult:
@@ -237,7 +251,10 @@ class CommandContext:
             who.claimed,
         )
         planned = {todo.id for todo in self.snapshot.todos}
-        view = await self.session.writer.decide(decision)
+        try:
+            view = await self.session.writer.decide(decision)
+        except Refused as error:
+            raise self._naming_others(error, question, verdict) from error
         data: dict[str, object] = {"todo_id": question.todo_id, "request_id": question.id, "verdict": verdict.value}
         if action:
             data["action"] = action

@@ -531,6 +531,7 @@ class About(TypedDict, total=False):
     changed: Sequence[str]
     ahead: bool
     rule: int
+    rule_name: str
     again: Sequence[str]
     error: str
     attempts: int

@@ -292,6 +292,8 @@ def _run_question(draft: Draft, todo: SupervisorTodo, *, ahead: bool) -> Request
     about["ahead"] = ahead
     judged = judge(draft, todo)
     about["rule"] = judged.rule
+    if judged.name:
+        about["rule_name"] = judged.name
     if todo.risk is Risk.HIGH and judged.terms.on_deadline == "approve":
         about["notes"].append(_NO_SILENT_APPROVAL)
     if nodes := todo.metadata.get("rewind", {}).get("next"):

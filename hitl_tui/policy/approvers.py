@@ -88,6 +88,10 @@ class Approvers:
             return Approver(same.name if same else account, account)
         return found
 
+    def able(self, terms: Terms, requester: str = "") -> tuple[str, ...]:
+        """Return the names of those who can approve under these terms; `requester` asked, and so can't."""
+        return tuple(a.name for a in self.people if a.level >= terms.level and person(a.name) != person(requester))
+
     def shortfall(self, terms: Terms, requester: str = "") -> str:
         """Return why nobody can satisfy these terms, one sentence with what helps; empty when they can be.
 
@@ -99,10 +103,9 @@ class Approvers:
             return ""
         if self.problem:
             return Message("Nobody can approve this: {}", self.problem)
-        able = [a for a in self.people if a.level >= terms.level and person(a.name) != person(requester)]
-        if len(able) >= terms.quorum:
+        there = len(self.able(terms, requester))
+        if there >= terms.quorum:
             return ""
-        there = len(able)
         if not terms.level:
             return Message(
                 "Nobody can approve this: it takes {} approvers; known here: {}. Add one with: hitl-tui "

@@ -17,7 +17,7 @@ from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Kind, Request, Verdict, name_of, subject_in_order
+from hitl_tui.core.requests import Kind, Request, Verdict, name_of, needs_verified, subject_in_order
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import GAPS, Priority, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
@@ -78,6 +78,7 @@ class Question:
         lone: its TODO never asked anything else from inside and asks nothing else now: its id alone is name enough.
         beside: how many more of its TODO's nodes wait now.
         obstacle: why nobody can approve it, with what helps; empty where somebody can.
+        able: the names of those who can, where not everybody can.
         priority: its TODO's now, which may have changed since it was opened; empty for one about no TODO.
     """
 
@@ -86,6 +87,7 @@ class Question:
     lone: bool = True
     beside: int = 0
     obstacle: str = ""
+    able: tuple[str, ...] = ()
     priority: str = ""
 
     @property
@@ -259,6 +261,7 @@ class Question:
             "decisions": [d.to_dict() for d in self.view.decisions],
             "preview": dict(self.view.evidence),
             **({"obstacle": self.obstacle} if self.obstacle else {}),
+            **({"approvers": list(self.able)} if self.able else {}),
         }
 
 
@@ -313,9 +316,15 @@ def _number(request: Request, todo: TodoState | None) -> int:
 
 
 def with_obstacles(questions: Iterable[Question], approvers: Approvers) -> tuple[Question, ...]:
-    """Return questions that say why nobody can approve them, as far as that is so."""
-    found = ((q, approvers.shortfall(q.view.request.terms, q.view.request.requester)) for q in questions)
-    return tuple(q if q.obstacle == obstacle else replace(q, obstacle=obstacle) for q, obstacle in found)
+    """Return questions that say who can approve them, or why nobody can, as far as not everybody can."""
+    found = list[Question]()
+    for question in questions:
+        terms, requester = question.view.request.terms, question.view.request.requester
+        obstacle = approvers.shortfall(terms, requester)
+        able = approvers.able(terms, requester) if needs_verified(terms) and not obstacle else ()
+        same = (question.obstacle, question.able) == (obstacle, able)
+        found.append(question if same else replace(question, obstacle=obstacle, able=able))
+    return tuple(found)
 
 
 class CitationData(TypedDict, total=False):

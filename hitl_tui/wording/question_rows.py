@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.core.json_text import texts_in
 from hitl_tui.core.names import plain_name
+from hitl_tui.core.policy import rule_label
 from hitl_tui.core.requests import Kind, expiry_verdict
 from hitl_tui.core.safe_text import cell_width, clip, safe_text
 from hitl_tui.core.todos import Priority, Status
@@ -17,7 +18,8 @@ from hitl_tui.terminal.ascii_signs import _, signs
 from hitl_tui.wording.evidence_rows import evidence_rows
 from hitl_tui.wording.interrupt_rows import again_rows, answer_rows, inner_rows, who_asks
 from hitl_tui.wording.plan_revision_rows import revision_rows, revision_words
-from hitl_tui.wording.rows import Row, StyledText, assembled, in_line, labelled, quoted_row, styled, text_row
+from hitl_tui.wording.policy_rows import takes_words
+from hitl_tui.wording.rows import Row, StyledText, assembled, in_line, joined, labelled, quoted_row, styled, text_row
 from hitl_tui.wording.status_words import command_title, command_words, number_of, risk_words, undo_command
 from hitl_tui.wording.subject_rows import (
     argument_rows,
@@ -121,6 +123,7 @@ def heading(
         (left, "bold $text-warning"),
         (revision_words(about), ""),
         (quorum_words(question) if request.terms.quorum > 1 else "", "bold $text-warning"),
+        (_("level {n}").format(n=request.terms.level) if request.terms.level else "", "bold $text-warning"),
     ]
     found, short = _joined(parts), (risk_words(risk).partition(":")[0], dangerous)
     less = ((_AFTER, ("", "")), (_PRIORITY, ("", "")), (_TEAM, ("", "")), (_RISK, short))
@@ -246,15 +249,24 @@ def term_rows(question: Question) -> list[Row]:
     if after := request.about.get("dependencies"):
         known = ", ".join(f"{number_of(str(d['id']))} ({_(str(d['status']))})" for d in after)
         rows.append(labelled(_("after"), in_line(known)))
-    terms = request.terms
-    if terms.quorum > 1 or terms.level:
-        rows.append(
-            labelled(
-                _("takes"),
-                _("{quorum} approvers of level {level} or higher").format(quorum=terms.quorum, level=terms.level),
-            )
-        )
+    if rule := request.about.get("rule"):
+        rows.append(labelled(_("rule"), in_line(rule_label(rule, request.about.get("rule_name", "")))))
+    if not question.able and (takes := takes_words(request.terms)):
+        rows.append(labelled(_("takes"), takes))
     return [*rows, *_until(question)]
+
+
+def _approvers(question: Question) -> str:
+    """Return who has to approve, by name, and which rule wants that: `2 approvers: ann, bob · rule 2 "clean logs"`."""
+    request = question.view.request
+    names = ", ".join(map(in_line, question.able[:_MOST_NAMES])) + (", …" if len(question.able) > _MOST_NAMES else "")
+    rule = request.about.get("rule", 0)
+    label = in_line(rule_label(rule, request.about.get("rule_name", "")))
+    by = _("rule {rule}").format(rule=label) if rule else ""
+    return joined(f"{takes_words(request.terms)}: {names}", by)
+
+
+_MOST_NAMES = 6
 
 
 def _until(question: Question) -> Iterable[Row]:
@@ -380,6 +392,8 @@ def _warnings(question: Question) -> Iterable[Row]:
     about = question.view.request.about
     if question.obstacle:
         yield labelled(_("BLOCKED"), safe_message(question.obstacle, multiline=False), "bold $text-error")
+    elif question.able:
+        yield labelled(_("needs"), _approvers(question), "bold")
     if about.get("changed"):
         names = ", ".join(in_line(str(name)) for name in about["changed"])
         yield labelled(_("CHANGED"), _("{names}, since it was asked before").format(names=names), "bold $text-warning")
@@ -410,14 +424,6 @@ def _warnings(question: Question) -> Iterable[Row]:
             f": {decision.reason}" if decision.reason else ""
         )
         yield labelled(_("so far"), in_line(said), "bold")
-    terms = question.view.request.terms
-    if terms.quorum > 1 and terms.level and question.view.resolution.needed > 0:  # how many is in the title
-        needed = _("{needed} more of {quorum} people of level {level} or higher")
-        yield labelled(
-            _("needs"),
-            needed.format(needed=question.view.resolution.needed, quorum=terms.quorum, level=terms.level),
-            "bold",
-        )
 
 
 def _said(question: Question) -> Iterable[Row]:

@@ -31,7 +31,7 @@ from hitl_tui.wording.draft_rows import draft_rows, unknown_draft
 from hitl_tui.wording.interrupt_rows import answer_rows
 from hitl_tui.wording.markdown_text import rendered_markdown
 from hitl_tui.wording.question_rows import heading, whole
-from hitl_tui.wording.rows import BAR, Row, labelled
+from hitl_tui.wording.rows import BAR, Row, in_line, labelled
 from hitl_tui.wording.session_rows import session_cells
 from hitl_tui.wording.status_words import PlanRow, approval_words, command_words, plan_rows, ran_words
 from hitl_tui.wording.times import day_words, local_times, padded
@@ -262,7 +262,15 @@ def question_lines(
         f"  {_('Answer with')}:",
         *(Whole(f"    {padded(_verdict(v), width)}  {command}") for v, command in answers.items()),
         *(layout(answer_rows(question.shape), "      ") if question.shape is not None else []),
+        *([f"  {_as_approver(question.able[0], give)}"] if question.able else []),
     ]
+
+
+def _as_approver(name: str, give: Callable[[str], str]) -> str:
+    """Return how an approver answers with a token of their own: in a shell, or where chat commands are typed."""
+    if give("/help") != "/help":
+        return _("with an approver's token: add --approver {name}").format(name=in_line(name))
+    return _("with an approver's token: /as {name} COMMAND").format(name=in_line(name))
 
 
 def asked_lines(question: Question, files: Mapping[str, FilePreview | None] = MappingProxyType({})) -> list[str]:

@@ -255,3 +255,16 @@ def test_line_mode_takes_one_command_of_another_approver(shell: Shell) -> None:
     at.expect("Approved 001")
     at.close(force=True)
     assert "bob" in shell.run("show", "s1", "--json").json["todos"][0]["approval"]["by"]
+
+
+def test_a_question_that_takes_a_level_names_who_has_it_and_how_they_answer(shell: Shell) -> None:
+    """(T8)"""
+    shell.declare('[[policy]]\nname = "cleaning"\nteam = "search_team"\ndecision = "ask"\nlevel = 1\n')
+    add(shell, "carol", "--level", "1")
+    asked = shell.run("run", QUESTION).out
+    assert 'an approver of level 1 or higher: carol · rule 1 "cleaning"' in asked
+    assert "add --approver carol" in asked
+    assert question(shell)["approvers"] == ["carol"]
+    assert question(shell)["about"]["rule_name"] == "cleaning"
+    said = refused(shell, "do", "s1", "/todo approve")
+    assert "Who can: carol. With their token: add --approver carol." in said
