@@ -173,6 +173,19 @@ async def test_a_step_in_words_has_nothing_to_edit(tmp_path: Path) -> None:
         assert (await tasks.the_step("cleanup", None)).status is Status.INTERRUPTED
 
 
+async def test_a_call_that_nobody_waits_for_any_more_says_so_in_the_list_and_at_its_question(tmp_path: Path) -> None:
+    data, masc = tmp_path / "d", tmp_path / "elsewhere" / ".masc"
+    async with console(data, command_workspace(tmp_path / "w")) as c:
+        masc.mkdir(parents=True)
+        tasks = TaskCheckpoints(store_of(masc, {}))
+        asked = await tasks.ask("cleanup", Call("bot", "Bash", {"command": "rm"}), "10,000 records will be deleted")
+        await tasks.await_for(asked, 0)
+        register(data, masc)
+        await open_step(c, "Nobody waits any more; approving allows the next identical call.")
+        rows = {row.label: row.text.plain for row in c.app.screen.query_one(Rows).rows}
+        assert rows["NOTE"].startswith("Nobody waits any more")
+
+
 async def test_what_was_decided_meanwhile_is_not_edited(tmp_path: Path) -> None:
     data, masc = tmp_path / "d", tmp_path / "elsewhere" / ".masc"
     async with console(data, command_workspace(tmp_path / "w")) as c:
