@@ -26,7 +26,7 @@ from hitl_tui.core.jamo import JAMO
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.requests import Kind
+from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import mask, safe_text
 from hitl_tui.language import language, translate
 from hitl_tui.planning.replies import calls_for_help
@@ -167,13 +167,16 @@ class LineSession:
 
     def _keys(self, questions: Sequence[Question]) -> str:
         """Return the keys that answer the questions that are open."""
-        if len(questions) > 1:
-            return _("y N approve · n N reject")
-        if questions and (options := questions[0].option_commands()):
+        several = len(questions) > 1
+        if not several and questions and (options := questions[0].option_commands()):
             return _("1–{n} choose").format(n=len(options))
-        if questions and self._announcer.approved_by_key(questions[0]):
-            return _("y approve · n reject")
-        return _("n reject") if questions else ""
+        shown = [question for question in questions if self._announcer.approved_by_key(question)]
+        approves = any(key_command(question, Verdict.APPROVE) for question in shown)
+        rejects = any(key_command(question, Verdict.REJECT) for question in questions)
+        return joined(
+            (_("y N approve") if several else _("y approve")) if approves else "",
+            (_("n N reject") if several else _("n reject")) if rejects else "",
+        )
 
     def hint(self, line: str) -> str:
         """Return what an answer that is being typed would send, and as what type; empty for any other line."""
@@ -353,8 +356,8 @@ class LineSession:
         help = _way(question, verdict, lone=lone)
         if why := self._announcer.why_not_by_key(question, verdict):
             raise BadInput(why, help=help)
-        command = _OPTIONAL.sub("", question.commands.get(verdict, "")).strip()
-        if not command or _PLACE.search(command):
+        command = key_command(question, verdict)
+        if not command:
             raise BadInput(Message("{} takes more than a key.", step_name(question.name)), help=help)
         return command
 
@@ -662,6 +665,12 @@ class LineSession:
         await self._end_watching()
         self._session = self._handler = None
         await self._open.aclose()
+
+
+def key_command(question: Question, verdict: str) -> str:
+    """Return the command that a key alone gives at a question; empty where that answer takes more, or isn't one."""
+    command = _OPTIONAL.sub("", question.commands.get(verdict, "")).strip()
+    return "" if _PLACE.search(command) else command
 
 
 def _way(question: Question, verdict: str, *, lone: bool) -> str:

@@ -19,6 +19,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.standing_rules import StandingRule
 from hitl_tui.repl.announcer import Announcer
+from hitl_tui.repl.line_session import key_command
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 from hitl_tui.wording.status_words import command_words, plan_rows
 from hitl_tui.wording.text_lines import news_of, plan_lines, question_lines, result_lines, standing, table
@@ -262,3 +263,12 @@ def test_an_answer_that_grew_is_told_by_what_is_new_with_its_headings() -> None:
     )
     assert news_of(first, then) == "## Evidence\n\n`a.md:1`\n\n> May"
     assert news_of(first, first) == ""
+
+
+def test_keys_that_stand_in_the_bar_are_those_that_answer() -> None:
+    low = question(Kind.TODO, {"arguments": {}}, {})
+    assert key_command(low, Verdict.APPROVE) == "/todo approve todo_001"
+    assert key_command(low, Verdict.REJECT).startswith("/todo reject todo_001")
+    for kind in (Kind.EFFECT, Kind.FAILURE):
+        asked = question(kind, {"effect": {}}, {"error": "it failed"})
+        assert not key_command(asked, Verdict.APPROVE) and asked.commands
