@@ -246,15 +246,22 @@ def _canonical(value: Json) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def limits(arguments: Mapping[str, Any], workspace: str) -> Iterable[Row]:
-    """In which folder a step would work, and within which limits a command would run."""
+def limits(arguments: Mapping[str, Any], workspace: str, *, digests: bool = True) -> Iterable[Row]:
+    """In which folder a step would work, and within which limits a command would run.
+
+    Args:
+        arguments: of the step.
+        workspace: the folder.
+        digests: files that an approval binds stand there with the beginnings of their digests.
+    """
     command = isinstance(arguments.get("argv"), list)
     if workspace and (command or any(name in arguments for name in _RELATIVE)):
         yield labelled(_("in"), in_line(workspace))
     for path, known in _programs(arguments).items():
         name = _("all files of the folder") if path == "." else in_line(path)
         said = _("{files} as it is now") if path != "." else _("{files} as they are now")
-        yield labelled(_("holds for"), joined(said.format(files=name), f"sha256 {known[:_SHOWN_HASH]}"), exact=True)
+        known = f"sha256 {known[:_SHOWN_HASH]}" if digests else ""
+        yield labelled(_("holds for"), joined(said.format(files=name), known), exact=True)
     if not command:
         return
     parameters = arguments.get("parameters") or {}

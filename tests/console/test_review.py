@@ -14,6 +14,7 @@ from hitl_tui.console.dialogs.form_fields import FieldInput
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.dialogs.review_dialog import ReviewDialog
 from hitl_tui.console.row_layout import layout
+from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.errors import Refused
 from hitl_tui.core.requests import Verdict
@@ -109,11 +110,14 @@ async def test_what_is_marked_is_approved_at_once_and_nothing_else(tmp_path: Pat
         await review(c)
         assert "touch one-14" in text_of(c)
         assert "three" not in text_of(c)
+        assert "◆ 002 · note · MEDIUM RISK" in text_of(c) and "digest" not in text_of(c)
+        keys = str(c.app.screen.query_one(KeyLine).render())
+        assert "1 yes" in keys and "2 keep" not in keys, "they are of one class"
         await c.press("1")
-        await c.until(lambda: text_of(c).count("Approved 00") == 2, "a result for each")
+        await c.until(lambda: c.app.screen is c.session, "it is over")
+        await c.until(lambda: c.message == "2 of 2 approved.", "what came of it")
         await c.until(lambda: (workspace / "two-14").exists(), "the second")
         assert (workspace / "one-14").exists()
-        await c.press("escape")
         await c.asked(1)
         assert c.panel.has_focus, "it stays while questions remain"
         assert c.status("todo_004") == Status.WAITING_APPROVAL
@@ -140,7 +144,7 @@ async def test_nothing_is_approved_across_risk_classes(tmp_path: Path) -> None:
         await read(c)
         await c.press("1")
         await c.until(lambda: (workspace / "one-14").exists(), "the first class")
-        await c.press("escape")
+        await c.until(lambda: c.app.screen is c.session, "it is over")
         await c.asked(1)
         # Its preview lists the file that was made meanwhile: it is asked anew, and what was marked is no more.
         await c.until(lambda: not c.panel.marked, "that another question isn't marked")
@@ -164,6 +168,8 @@ async def test_what_changed_since_it_was_drawn_is_not_approved(tmp_path: Path) -
         await c.press("1")
         await c.until(lambda: "Approved 004" in text_of(c), "the third")
         assert text_of(c).count("Approved ") == 1
+        keys = str(c.app.screen.query_one(KeyLine).render())
+        assert "Esc close" in keys and "1 yes" not in keys and "2 keep" not in keys
         await c.until(lambda: (workspace / "three-14").exists(), "the one that stayed the same")
         assert not (workspace / "one-14").exists()
         assert not (workspace / "changed-14").exists()

@@ -212,7 +212,7 @@ class EditDialog(FieldsAnswer[Edited | None]):
 
     def _show(self, task: str, bound: JsonObject, found: Sequence[Row]) -> None:
         self._seen = found
-        self.query_one(Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace)])
+        self.query_one(Rows).show([*runs(bound, task), *found, *limits(bound, self._workspace, digests=False)])
         self.text.restart()
         self._end, self._told, self._hurry = False, "", ""
         self.guard.drawn()

@@ -13,17 +13,22 @@ from textual.content import Content
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.keymap import keymap_of
+from hitl_tui.console.keys import KeySpec
 from hitl_tui.console.services import console_of
+from hitl_tui.console.widgets.bars import KeyLine
 from hitl_tui.console.widgets.dialog_frame import Dialog
+from hitl_tui.core.safe_text import clip
 from hitl_tui.language import _, ngettext
-from hitl_tui.wording.question_rows import name_words
-from hitl_tui.wording.rows import Row, labelled, styled, text_row
+from hitl_tui.wording.question_rows import name_words, short_title
+from hitl_tui.wording.rows import Row, joined, styled, text_row
 from hitl_tui.wording.status_words import risk_words
 
 if TYPE_CHECKING:
     from hitl_tui.console.services import Console
     from hitl_tui.supervisor.snapshot import Question
 
+_TITLE = 60
+"""Cells of a step's title above what is to be read of it."""
 _ORDER = ("low", "medium", "high")
 """Risk classes in the order they are to be taken."""
 
@@ -111,24 +116,17 @@ class ReviewDialog(ReadingDialog[None]):
         return rows
 
     def _item(self, question: Question) -> Iterable[Row]:
-        request = question.view.request
         name = name_words(question)
         risk = risk_class(question)
         style = "bold $text-error" if risk == "high" else "bold"
-        yield Row(
-            "",
-            styled(
-                _("◆ {name} · {risk}").format(name=name, risk=risk_words(risk)),
-                style,
-            ),
-        )
+        title = clip(short_title(question), _TITLE)
+        yield Row("", styled(joined(f"◆ {name}", title, risk_words(risk)), style))
         outcome = self._outcomes.get(question.id)
         if outcome is not None:
             glyph, colour = ("✓", "$text-success") if outcome.approved else ("✗", "$text-error")
             yield Row("", styled(f"{glyph} {outcome.words}", f"bold {colour}"))
         elif not self._begun:
             yield from self._bodies[question.id]
-            yield labelled(_("digest"), request.digest[:12], "$text-muted")
             yield text_row("")
 
     def confirmed(self) -> None:
@@ -172,9 +170,22 @@ class ReviewDialog(ReadingDialog[None]):
             self._outcomes[question.id] = await self._approve(question)
             if self in app.screen_stack:
                 self.redraw(self._rows(), self._key_words())
-        if self not in app.screen_stack:
-            outcomes = [(question, self._outcomes[question.id]) for question in self._questions]
-            app.say(outcome_words(outcomes), error=not all(outcome.approved for __, outcome in outcomes))
+        outcomes = [(question, self._outcomes[question.id]) for question in self._questions]
+        whole = all(outcome.approved for __, outcome in outcomes)
+        if self not in app.screen_stack or whole:
+            self.dismiss()
+            app.say(outcome_words(outcomes), error=not whole)
+
+    def redraw(self, rows: Sequence[Row], said: str) -> None:
+        super().redraw(rows, said)
+        for line in self.query(KeyLine):
+            line.show(self.key_specs())
+
+    def key_specs(self) -> Sequence[KeySpec]:
+        idle = {"reading.yes", "review.first"} if self._begun else set[str]()
+        if len(classes(self._asked)) < 2:
+            idle.add("review.first")
+        return [spec for spec in super().key_specs() if spec.id not in idle]
 
     def action_first(self) -> None:
         """Leave only the class that is to be taken first; the others stay marked."""
@@ -187,7 +198,9 @@ class ReviewDialog(ReadingDialog[None]):
 
 
 def outcome_words(outcomes: Sequence[tuple[Question, Outcome]]) -> str:
-    """Return what became of approvals whose dialog was closed meanwhile: how many took effect, and why one didn't."""
+    """Return what became of approvals: how many took effect, and why one didn't."""
+    if len(outcomes) == 1:
+        return outcomes[0][1].words
     done = sum(outcome.approved for __, outcome in outcomes)
     said = _("{done} of {n} approved.").format(done=done, n=len(outcomes))
     failed = [f"{name_words(question)}: {outcome.words}" for question, outcome in outcomes if not outcome.approved]
