@@ -53,6 +53,7 @@ from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo, programs_of
 from hitl_tui.ledger.approval_log import input_changes, input_values
 from hitl_tui.ledger.records import Closing
+from hitl_tui.policy.approvers import IN_HEADER
 from hitl_tui.supervisor.bound_files import GIVEN
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot, as_questions
@@ -213,6 +214,8 @@ class CommandContext:
             how = Message("Who can: {}. With their token: add --approver {}.", ", ".join(others), others[0])
         elif self.channel in ("console", "repl") and command:
             how = Message("Who can: {}. With their token: /as {} {}", ", ".join(others), others[0], command)
+        elif self.channel == "http":
+            how = Message("Who can: {}. With their token: {}", ", ".join(others), IN_HEADER)
         else:
             how = Message("Who can: {}.", ", ".join(others))
         return Refused(refused.message, reason=refused.reason, help=how)

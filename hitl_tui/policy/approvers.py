@@ -149,28 +149,33 @@ def identify(approvers: Approvers, claimed: str = "", account: str = "") -> Iden
     return Identity(claimed_name(claimed, account), verified, proof, level, account, claimed)
 
 
-def claimed_identity(approvers: Approvers, name: str) -> Identity:
-    """Return somebody of whom nothing but a name is known.
+IN_SHELL = Message("hitl-tui do … --approver NAME")
+IN_HEADER = Message("it goes into the header Authorization: Bearer TOKEN")
+"""Where an approver's token is given."""
+
+
+def claimed_identity(approvers: Approvers, name: str, where: str = IN_SHELL) -> Identity:
+    """Return somebody of whom nothing but a name is known; `where` an approver gives a token instead.
 
     Raises:
         BadInput: the name can't be a person's, or is, or looks like, that of somebody who was added as an approver.
     """
     name = checked_name(name, Message("The name"))
     # The owner of the data folder may sit at another machine, where nothing proves it; the record calls it a claim.
-    _check_claim(approvers.listed, name)
+    _check_claim(approvers.listed, name, where)
     return Identity(claimed_name(name, ""), claimed=name)
 
 
-def _check_claim(people: Sequence[Approver], claimed: str) -> None:
+def _check_claim(people: Sequence[Approver], claimed: str, where: str = IN_SHELL) -> None:
     other = next((a for a in people if alike(a.name, claimed) or (a.account and alike(a.account, claimed))), None)
     if other is not None:
         shown = one_line(clip(claimed), 80)
         if person(other.name) == person(claimed):
             raise BadInput(
                 Message(
-                    "{0} is an approver, so the name can't only be claimed; decide as {0} with a token: "
-                    "hitl-tui do … --approver {0}",
+                    "{} is an approver, so the name can't only be claimed; decide with a token: {}",
                     shown,
+                    where,
                 )
             )
         raise BadInput(Message('"{}" can\'t be told from {}, an approver here; use another name.', shown, other.name))

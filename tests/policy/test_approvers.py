@@ -11,6 +11,7 @@ from hitl_tui.core.policy import Policy, Rule, Ruling, Terms
 from hitl_tui.policy.accounts import account_name
 from hitl_tui.policy.approvers import (
     FILE_NAME,
+    IN_HEADER,
     Approver,
     ApproverFile,
     Approvers,
@@ -60,6 +61,8 @@ def test_from_elsewhere_the_owner_s_name_is_a_claim_and_an_approver_s_is_refused
     assert (found.name, found.person, found.claimed) == ("ops (claimed)", "", "ops")
     with pytest.raises(BadInput, match="bob is an approver"):
         claimed_identity(Approvers("ops", (BOB,)), "bob")
+    with pytest.raises(BadInput, match=r"decide with a token: it goes into the header Authorization: Bearer TOKEN"):
+        claimed_identity(Approvers("ops", (BOB,)), "bob", IN_HEADER)
 
 
 def test_a_token_proves_its_own_approver_only() -> None:

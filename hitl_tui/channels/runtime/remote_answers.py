@@ -23,7 +23,7 @@ from hitl_tui.core.requests import REFUSING, Decision, Kind, Outcome, closed_wor
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.protocols import read_stream
 from hitl_tui.ledger.records import RequestView
-from hitl_tui.policy.approvers import claimed_identity
+from hitl_tui.policy.approvers import IN_HEADER, IN_SHELL, claimed_identity
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.snapshot import Question
@@ -117,7 +117,7 @@ class RemoteAnswers:
         registry, view = self._registry, await self._view(answer.request_id)
         if view.resolution.outcome is not Outcome.PENDING:
             raise Refused(closed_words(view.request, view.resolution, registry.now()), reason="late")
-        identity = who or self._claimed(answer.reviewer)
+        identity = who or self._claimed(answer.reviewer, IN_SHELL if channel == _BY_OBJECT else IN_HEADER)
         setup = await registry.setup(view.request.session, teams=False)
         async with SessionFollower.open(setup) as session:
             question = next((q for q in session.snapshot.questions if q.id == answer.request_id), None)
@@ -203,8 +203,8 @@ class RemoteAnswers:
                     return True
         return False
 
-    def _claimed(self, name: str) -> Identity:
-        return claimed_identity(self._registry.approvers.current, name or _ANONYMOUS)
+    def _claimed(self, name: str, where: str) -> Identity:
+        return claimed_identity(self._registry.approvers.current, name or _ANONYMOUS, where)
 
 
 def _check(question: Question, answer: Answer, who: Identity) -> None:
