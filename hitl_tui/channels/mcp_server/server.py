@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
-from anyio import create_task_group
+from anyio import BrokenResourceError, ClosedResourceError, create_task_group
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from mcp import types
 from mcp.server.lowlevel import NotificationOptions, Server
@@ -99,11 +101,12 @@ class CheckpointServer(Server[dict[str, Any], Any]):
     Args:
         tools: carry calls out.
         caller: says who calls.
+        progress_every: seconds between two messages to a client that wants to hear that its call goes on.
     """
 
-    def __init__(self, tools: TaskTools, caller: Caller) -> None:
+    def __init__(self, tools: TaskTools, caller: Caller, progress_every: float = 5.0) -> None:
         super().__init__(NAME, __version__, _INSTRUCTIONS)
-        self._tools, self._caller = tools, caller
+        self._tools, self._caller, self._progress_every = tools, caller, progress_every
         self._clients: set[_Client] = set()
         self.request_handlers |= {
             types.ListToolsRequest: self._list_tools,
@@ -182,7 +185,8 @@ class CheckpointServer(Server[dict[str, Any], Any]):
             raise _protocol_error(types.INVALID_PARAMS, Message("No tool {}.", one_line(clip(name), 80)))
         try:
             who = self._caller(self.request_context.request)
-            found = await self._tools.call(name, request.params.arguments or {}, who)
+            async with self._telling_progress(request.params.arguments or {}):
+                found = await self._tools.call(name, request.params.arguments or {}, who)
         except HitlError as error:
             return _failed(error)
         except Exception as error:
@@ -191,6 +195,33 @@ class CheckpointServer(Server[dict[str, Any], Any]):
         return types.ServerResult(
             types.CallToolResult(content=[_text(document_text(found))], structuredContent={**found})
         )
+
+    @asynccontextmanager
+    async def _telling_progress(self, arguments: dict[str, Any]) -> AsyncIterator[None]:
+        """Tell the client of a call that waits that it goes on, where it gave a token for that."""
+        seconds, meta = arguments.get("wait_seconds"), self.request_context.meta
+        token = meta.progressToken if meta is not None else None
+        if token is None or not isinstance(seconds, int | float):
+            yield
+            return
+        telling = asyncio.create_task(self._tell_progress(token, seconds), name="progress")
+        try:
+            yield
+        finally:
+            telling.cancel()
+
+    async def _tell_progress(self, token: str | int, total: float) -> None:
+        context, began = self.request_context, time.monotonic()
+        with suppress(BrokenResourceError, ClosedResourceError):  # the client left
+            while True:
+                await asyncio.sleep(self._progress_every)
+                await context.session.send_progress_notification(
+                    token,
+                    min(time.monotonic() - began, total),
+                    total,
+                    _("Waiting for a decision"),
+                    related_request_id=str(context.request_id),
+                )
 
     async def _list_resources(self, _request: types.ListResourcesRequest) -> types.ServerResult:
         pending = types.Resource(

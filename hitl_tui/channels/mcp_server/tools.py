@@ -193,7 +193,7 @@ TOOLS = (
     Tool(
         "masc_pending",
         "See what waits",
-        "List the steps that wait for approval, what expires first on top. With checkpoint_id or task_id, also how "
+        "List the steps that wait for approval, what expires first on top. With checkpoint_id or task_id, only how "
         "that step or all steps of that task stand; with wait_seconds, answer as soon as that step is decided.",
         _closed(
             {
@@ -209,7 +209,7 @@ TOOLS = (
         ),
         _object(
             {
-                "count": {"type": "integer", "description": "how many wait in all"},
+                "count": {"type": "integer", "description": "how many wait, of what was named or in all"},
                 "pending": {"type": "array", "items": _CHECKPOINT},
                 "checkpoints": {"type": "array", "items": _CHECKPOINT, "description": "what was named, decided or not"},
                 "masc_dir": _TEXT,
@@ -355,7 +355,9 @@ class TaskTools:
 
     async def _pending(self, given: JsonObject, who: Identity | None) -> JsonObject:
         named = await self._looked_up(given)
-        waiting = sorted(await self._tasks.waiting(), key=lambda one: one.view.request.urgency if one.view else ())
+        # Of other agents nothing is told to one that asks about its own: what they say is no instruction to it.
+        asked = [one for one in named if one.outcome == "waiting"] if named else await self._tasks.waiting()
+        waiting = sorted(asked, key=lambda one: one.view.request.urgency if one.view else ())
         listed = waiting[: _number(given.get("limit", _LISTED))]
         await self._note_shown([*listed, *named], who)
         return {
