@@ -448,3 +448,31 @@ def test_nothing_is_approved_where_something_is_chosen() -> None:
     assert [action.name for action in shape.actions] == ["respond"]
     with pytest.raises(BadInput, match="1 a, 2 b"):
         read_as(shape, "approve", "")
+
+
+@pytest.mark.parametrize(
+    ("value", "question", "shown"),
+    [
+        (
+            {"essay": "All cats purr.", "action": "Please approve/reject the essay"},
+            "Please approve/reject the essay",
+            ["essay"],
+        ),
+        ({"query": "How do I build an agent?"}, "How do I build an agent?", []),
+        ({"description": "Deletes 3 files", "action": "delete"}, "Deletes 3 files", ["action"]),
+        ({"draft": "Dear Ann", "n": 2}, "Dear Ann", ["draft", "n"]),
+        ({"type": "review", "state": {"n": 1, "to": ["ann"]}}, "ann", ["type", "state"]),
+        (["first", "second"], "first", ["value"]),
+        ({"n": 2}, "The team wants an answer", ["n"]),
+        ({"type": "review", "n": 2}, "The team wants an answer", ["type", "n"]),
+        (None, "The team wants an answer", []),
+    ],
+)
+@pytest.mark.parametrize("schema", [None, {"type": "no such type"}, {"type": "integer"}])
+def test_what_is_of_no_known_form_is_told_by_its_own_words(
+    value: Any, question: str, shown: list[str], schema: Any
+) -> None:
+    shape = recognise(value, schema)
+    assert shape.question == question
+    assert [detail.label for detail in shape.details] == shown
+    assert all(action.name in ("respond", "approve") for action in shape.actions)

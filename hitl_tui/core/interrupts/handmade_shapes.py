@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -43,6 +43,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 _ASKING = ("question", "message", "prompt", "instruction", "title", "text")
+_ASKED = (*_ASKING, "description", "query", "action")
 # A question for something that yes or no can't be the answer to.
 _OPEN = re.compile(
     r"\s*(please\s+)?(what|which|who|whom|whose|how|when|where|why|enter|type|give|name|write|choose)\b[^?]*\??\s*$"
@@ -429,8 +430,37 @@ def prompt_shape(question: str, details: Sequence[Detail] = ()) -> ValueShape:
 
 def other_shape(value: Json, notes: tuple[str, ...] = ()) -> ValueShape:
     """Return the shape of any other JSON: shown whole, answered with text or JSON."""
+    question, details = asked_by(value)
+    kind = ShapeKind.OTHER if isinstance(question, Message) else ShapeKind.PROMPT
+    return _value(kind, question, details, notes)
+
+
+def asked_by(value: Json) -> tuple[str, tuple[Detail, ...]]:
+    """Return what a value of no known form asks, in one safe line, and what else is to be shown of it.
+
+    That is what stands under a name that questions have, else its first text.
+    """
+    if is_text(value):
+        return question_line(value), whole(value)
+    if isinstance(value, Mapping) and (key := next((k for k in _ASKED if is_text(value.get(k))), "")):
+        return question_line(value[key]), (*whole(value[key]), *details_of(value, key))
     details = details_of(value) if isinstance(value, Mapping) else ()
-    return _value(ShapeKind.OTHER, Message("The team wants an answer"), details or (Detail("value", value),), notes)
+    details = details or ((Detail("value", value),) if value is not None else ())
+    first = next(_texts_in(value), None)
+    return Message("The team wants an answer") if first is None else question_line(first), details
+
+
+def _texts_in(value: Json, depth: int = 8) -> Iterator[str]:
+    """Yield the texts in a value, in its order; none of one that was cut, nor what only says which kind it is of."""
+    if is_text(value):
+        yield value
+    elif depth and isinstance(value, Mapping):
+        cut = value.keys() >= {"cut", "sha256"}
+        for part in () if cut else (part for key, part in value.items() if key != "type"):
+            yield from _texts_in(part, depth - 1)
+    elif depth and isinstance(value, list):
+        for part in value:
+            yield from _texts_in(part, depth - 1)
 
 
 def _value(kind: ShapeKind, question: str, details: tuple[Detail, ...], notes: tuple[str, ...] = ()) -> ValueShape:

@@ -22,7 +22,7 @@ from hitl_tui.core.interrupts.handmade_shapes import (
 )
 from hitl_tui.core.interrupts.json_schema import why_unusable
 from hitl_tui.core.interrupts.schema_fields import branches, choices, resolved
-from hitl_tui.core.interrupts.schema_shapes import any_shape, break_shape, declared_shape
+from hitl_tui.core.interrupts.schema_shapes import break_shape, declared_shape
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, IGNORE, REJECT, RESPOND, Detail, Shape, ShapeKind
 from hitl_tui.core.interrupts.tool_shapes import INBOX, LANGCHAIN, BatchShape, CallShape, ToolCall
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
@@ -111,7 +111,7 @@ def recognise(value: Json, schema: Json = None) -> Shape:
         shape = _undeclared(value)
         if shape.kind in (ShapeKind.TOOL_APPROVAL, ShapeKind.TOOL_BATCH, ShapeKind.AGENT_INBOX):
             return replace(shape, notes=(note,))
-        return any_shape(value, (note,))
+        return other_shape(value, (note,))
     call = tool_approval(value)
     if call is not None:
         return _approval(call, schema)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hitl_tui.core.interrupts.handmade_shapes import listed_options, other_shape
+from hitl_tui.core.interrupts.handmade_shapes import asked_by, listed_options
 from hitl_tui.core.interrupts.json_schema import check_against, expects
 from hitl_tui.core.interrupts.schema_fields import (
     Branch,
@@ -33,12 +33,10 @@ from hitl_tui.core.interrupts.shape import (
     Shape,
     ShapeKind,
     Wants,
-    details_of,
     fields_of,
     graph_label,
     json_words,
     question_line,
-    whole,
     words_of,
 )
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
@@ -46,7 +44,6 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 _CONSENT = ("approved", "approve", "accepted", "accept", "confirmed", "confirm", "ok", "proceed")
-_ASKING = ("question", "message", "instruction", "prompt", "title", "description")
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class SchemaShape(Shape):
 
 def declared_shape(value: Json, schema: JsonSchema) -> Shape:
     """Return the shape of an interrupt with a schema that can be used."""
-    question, details = _asked(value)
+    question, details = asked_by(value)
     top = resolved(schema, schema)
     shape = SchemaShape(ShapeKind.SCHEMA, question, details, answers=schema)
     listed = choices(top)
@@ -150,26 +147,6 @@ def break_shape(value: Json, schema: JsonObject) -> BreakShape | None:
     question = question_line(stopped.filled(where))
     details = (Detail("next", value["next"]),) if value.get("next") else ()
     return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, answers=schema)
-
-
-def any_shape(value: Json, notes: tuple[str, ...]) -> Shape:
-    """Return the shape of an interrupt whose schema can't be used: any JSON answers it."""
-    shape = other_shape(value, notes)
-    question, details = _asked(value)
-    if question == shape.question:
-        return shape
-    return replace(shape, kind=ShapeKind.PROMPT, question=question, details=details)
-
-
-def _asked(value: Any) -> tuple[str, tuple[Detail, ...]]:
-    if isinstance(value, str) and value.strip():
-        return question_line(value), whole(value)
-    if isinstance(value, Mapping):
-        key = next((k for k in _ASKING if isinstance(value.get(k), str) and value[k].strip()), "")
-        if key:
-            return question_line(value[key]), (*whole(value[key]), *details_of(value, key))
-        return Message("The team wants an answer"), details_of(value)
-    return Message("The team wants an answer"), (Detail("value", value),) if value is not None else ()
 
 
 _YES_NO = (
