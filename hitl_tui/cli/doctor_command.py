@@ -27,9 +27,10 @@ def doctor(job: Job) -> int:
     address = named_database(job.environ)
     if not address:
         raise BadInput(Message("Doctor looks at a database: --database ADDRESS, or HITL_DATABASE."))
-    from hitl_tui.supervisor.database_doctor import examine
+    from hitl_tui.policy.approvers import ApproverFile
+    from hitl_tui.supervisor.database_doctor import examine, own_approvers
 
-    findings = examine(address)
+    findings = [*examine(address), *own_approvers(ApproverFile(job.data).load())]
     if job.arguments.json:
         found = [{"good": one.good, "message": one.text} for one in findings]
         job.out.document({"status": "ok" if all(one.good for one in findings) else "problems", "findings": found})

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -106,6 +107,10 @@ class PostgresTables:
     @property
     def place(self) -> str:
         return shown_address(self._address)
+
+    @property
+    def machine(self) -> str:
+        return socket.gethostname()
 
     async def open(self) -> None:
         """Connect, and make the tables or bring them to this version.

@@ -191,8 +191,8 @@ def _views_of(db: Transaction, ids: Sequence[str], now: str) -> list[RequestView
     return [found[request_id] for request_id in ids]
 
 
-def decide(db: Transaction, decision: Decision, now: str) -> RequestView:
-    """Check and write a decision, and the event when it settles the request."""
+def decide(db: Transaction, decision: Decision, now: str, machine: str = "") -> RequestView:
+    """Check and write a decision, and the event when it settles the request; `machine` is where it was given."""
     stored = find_request(db, decision.request_id)
     if stored is None:
         check_decision(None, (), decision, now)
@@ -204,7 +204,8 @@ def decide(db: Transaction, decision: Decision, now: str) -> RequestView:
         raise Refused(
             Message("This question was left behind: {}.", Supersession(Cause.RESTORED).word), reason="superseded"
         )
-    written = write_entry(db, request.session, "decision", {"decision": decision.to_dict()}, now)
+    where = {"machine": machine} if machine else {}
+    written = write_entry(db, request.session, "decision", {"decision": decision.to_dict(), **where}, now)
     taken_as = Decision.from_dict(written.entry.data["decision"])
     view = replace(stored, decisions=(*stored.decisions, taken_as)).view(now)
     if view.resolution.decided:

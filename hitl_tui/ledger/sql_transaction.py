@@ -94,6 +94,11 @@ class TableDatabase(Protocol):
         """What its record is known by outside of it."""
         ...
 
+    @property
+    def machine(self) -> str:
+        """This machine, where others write to the record as well; empty for a record of one machine."""
+        ...
+
     async def write(self, work: Work[T], then: Callable[[T], None] | None = None) -> T:
         """Run `work` in a transaction; `then` runs with its result once it is committed, whoever waits."""
         ...

@@ -61,6 +61,10 @@ class Database:
     def place(self) -> Path:
         return self.path
 
+    @property
+    def machine(self) -> str:
+        return ""
+
     def version(self, db: Transaction) -> object:
         db.execute("SELECT 1 FROM requests WHERE entry = 0").fetchone()  # the version is that of what is read
         assert isinstance(db, sqlite3.Connection)

@@ -180,7 +180,8 @@ class TableLedger(ABC):
             if view.resolution.decided:
                 self._ended(view.request.session)
 
-        return await self._database.write(lambda db: request_tables.decide(db, decision, now), then=announce)
+        machine = self._database.machine
+        return await self._database.write(lambda db: request_tables.decide(db, decision, now, machine), then=announce)
 
     async def expire(self, now: str, session: str | None = None) -> list[str]:
         if session is None:

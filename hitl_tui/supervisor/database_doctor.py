@@ -13,6 +13,7 @@ from hitl_tui.config.workspace_copy import workspace_label
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.ledger.postgres_connection import SCHEMA
 from hitl_tui.ledger.view_schema import VERSION
+from hitl_tui.policy.approvers import Approvers
 from hitl_tui.supervisor.session_tables import SessionTables
 from hitl_tui.supervisor.wake_queue import STALLED, UPKEEP_QUEUE, WakeQueue
 
@@ -92,6 +93,16 @@ def examine(address: str) -> list[Finding]:
         ]
     finally:
         tables.close()
+
+
+def own_approvers(approvers: Approvers) -> Iterator[Finding]:
+    """Yield that a list of approvers is of one data folder alone, where there is one."""
+    if approvers.listed or approvers.problem:
+        said = Message(
+            "The list of approvers is of this data folder alone: who is added or removed here isn't on other machines "
+            "that share the database. Change it on each."
+        )
+        yield Finding(said, good=False)
 
 
 def _server(tables: SessionTables) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -28,7 +29,8 @@ from hitl_tui.ledger.postgres_ledger import PostgresLedger
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.view_check import view_problems
 from hitl_tui.ledger.view_schema import VERSION
-from hitl_tui.supervisor.database_doctor import examine
+from hitl_tui.policy.approvers import Approver, Approvers
+from hitl_tui.supervisor.database_doctor import examine, own_approvers
 
 pytestmark = pytest.mark.long
 
@@ -82,6 +84,22 @@ async def test_tables_of_an_older_version_are_built_anew_by_whoever_comes_first(
             assert (await audit.verify(ledger)).problems == ()
 
     await asyncio.gather(*map(look, range(6)))
+
+
+async def test_the_entry_of_a_decision_names_the_machine_that_it_was_given_on(database: str) -> None:
+    async with PostgresLedger.open(database) as ledger:
+        await ledger.open_requests([ask()])
+        await ledger.decide(say(ask()), at(1))
+        (entry,) = [one for one in await ledger.entries(ask().session) if one.kind == "decision"]
+        assert entry.data["machine"] == socket.gethostname()
+        assert (await audit.verify(ledger)).problems == ()
+
+
+def test_the_doctor_says_that_a_list_of_approvers_is_of_one_folder() -> None:
+    """(T8)"""
+    assert list(own_approvers(Approvers("ops"))) == []
+    (found,) = own_approvers(Approvers("ops", (Approver("bob"),)))
+    assert not found.good and "isn't on other machines" in found.text
 
 
 async def test_tables_of_a_newer_version_are_left_alone(database: str) -> None:
