@@ -229,7 +229,7 @@ _UNUSABLE: Mapping[str, Message] = {
     "no tool": Message('The server of {0} has no tool "{1}"; it has {2}.'),
     "server": Message("The server of {0} can't be reached: {1}."),
     "no mcp": Message("{0} needs the package mcp."),
-    "no attribute": Message('{1} has no "{2}"; it has {3}.'),
+    "no attribute": Message('{0}: {1} has no "{2}"; it has {3}.'),
     "no module": Message('{0}: no module "{1}" in the workspace or installed beside hitl-tui.'),
     "no file": Message("{0}: file {1} not found."),
     "not callable": Message('{0}: "{1}" can\'t be called: it is a {2}.'),
