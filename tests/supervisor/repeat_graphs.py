@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from attached_graphs import act
 from langchain_core.messages import AIMessage
 from langchain_core.tools import tool
+from langgraph.errors import NodeInterrupt
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode
 from langgraph.types import Send, interrupt
@@ -89,3 +90,16 @@ def send(state: MessagesState) -> dict[str, Any]:
 
 
 sending = StateGraph(MessagesState).add_node(send).add_edge(START, "send").compile()
+
+
+class Text(TypedDict, total=False):
+    text: str
+
+
+def checks(state: Text) -> Text:
+    if len(state["text"]) > 5:
+        raise NodeInterrupt("That is too long.")
+    return {}
+
+
+checking = StateGraph(Text).add_node(checks).add_edge(START, "checks").compile()

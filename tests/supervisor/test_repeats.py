@@ -60,3 +60,16 @@ async def test_what_was_done_after_an_earlier_answer_is_done_again_by_the_next(t
         await op.ok(f"/answer {op.questions[0].name} respond yes")
         assert op.now.status == "finished", op.now.todos[0].error
     assert world(tmp_path) == {"between": 2}
+
+
+@pytest.mark.filterwarnings("ignore:NodeInterrupt is deprecated")
+async def test_a_question_that_no_answer_reaches_says_so_and_what_helps(tmp_path: Path) -> None:
+    async with attached(tmp_path, "checking", '{"text": "much too long"}', file=GRAPHS) as op:
+        await op.ok("/todo approve")
+        said = "`checks` raises NodeInterrupt: no answer reaches it. Change its state first: /state edit"
+        assert op.questions[0].again[0] == said
+        await op.ok(f"/answer {op.questions[0].name} ok")
+        assert op.asked == ["That is too long."] and op.questions[0].again[0] == said
+        await op.ok('/state edit 1 {"text": "short"}')
+        await op.ok("/todo approve")
+        assert op.now.status == "finished", op.now.todos[0].error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,9 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import Asked, called_gra
 
 _RESUME, _TASKS, _PUSH = "__resume__", "__pregel_tasks", "__pregel_push"
 """Channels in which LangGraph keeps answers and what nodes were sent, and the way of a task that was sent something."""
+
+_ASKS_BY_CALL = re.compile(r"[0-9a-f]{32}")
+"""Ids that LangGraph gives what `interrupt()` asks, by which an answer finds its way; others are of `NodeInterrupt`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +109,10 @@ def again(asked: Asked, repeats: Mapping[str, Repeat | None]) -> list[str]:
     """
     lines: list[str] = []
     path = [level.name for level in asked.levels]
+    if not _ASKS_BY_CALL.fullmatch(asked.interrupt.id):
+        lines.append(
+            Message("`{}` raises NodeInterrupt: no answer reaches it. Change its state first: /state edit", path[-1])
+        )
     for depth in range(len(path), 0, -1):
         place, level = " → ".join(path[:depth]), asked.levels[depth - 1]
         if not level.whole:
