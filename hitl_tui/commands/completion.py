@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from hitl_tui.commands.question_lookup import answer_hint, open_question
 from hitl_tui.commands.spec import SPECS, Argument, CommandSpec, Takes, registry
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.interrupts.shape import Form
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import resolve_id
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line
@@ -139,6 +140,13 @@ def usage_hint(line: str, snapshot: Snapshot | None = None) -> str:
         return sends
     typed = _typed(line.lstrip() + " ") if line.lstrip().startswith("/") else None
     return typed.spec.usage if typed is not None else ""
+
+
+def names_session(line: str) -> bool:
+    """Return whether the word at the end of a line is to name a session."""
+    typed = _typed(line.lstrip()) if line.lstrip().startswith("/") else None
+    argument = _argument(typed) if typed is not None else None
+    return argument is not None and argument.takes is Takes.SESSION
 
 
 def _command_names(typed: str) -> list[tuple[str, str]]:
@@ -313,13 +321,21 @@ def _fits(command: str, todo: SupervisorTodo, question: Question | None) -> bool
 
 def _statuses(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
     """Offer the statuses that the operator may give this TODO; all of them when it isn't known which it is."""
-    now = None
-    if scene.snapshot is not None and typed.words:
-        todo = scene.snapshot.todo(typed.words[0])
-        now = todo.status if todo is not None else None
+    todo = _named_todo(typed.words[0], scene) if typed.words else None
+    now = todo.status if todo is not None else None
     for status in Status:
         if now is None or OPERATOR in TRANSITIONS.get((now, status), frozenset()):
             yield status.value, status.value, ""
+
+
+def _named_todo(name: str, scene: _Scene) -> SupervisorTodo | None:
+    """Return the TODO that a word names as commands take it; None where it names none."""
+    if scene.snapshot is None:
+        return None
+    try:
+        return scene.snapshot.todo(resolve_id(name, [todo.id for todo in scene.snapshot.todos]))
+    except UnknownName:
+        return None
 
 
 def _agents(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
@@ -375,8 +391,8 @@ def _text(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
             yield from _named(facts.parameters(), typed.words[1:])
     elif typed.spec.name == "answer" and len(typed.words) == 1:
         yield from _answers(typed.words[0], scene)
-    elif typed.spec.name == "todo edit" and typed.words and scene.snapshot is not None:
-        todo = scene.snapshot.todo(typed.words[0])
+    elif typed.spec.name == "todo edit" and typed.words:
+        todo = _named_todo(typed.words[0], scene)
         declared = scene.commands.get(todo.command) if todo is not None else None
         facts = scene.agents.get(todo.agent_name) if todo is not None else None
         if declared is not None:

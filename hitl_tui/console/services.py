@@ -118,6 +118,9 @@ class Sessions(Protocol):
     @property
     def known(self) -> Sequence[SessionSummary]: ...
 
+    def look_up(self) -> None:
+        """List all sessions anew, if anything changed: somebody is about to name one."""
+
     @property
     def chosen(self) -> str: ...
 

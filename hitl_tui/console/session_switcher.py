@@ -80,6 +80,9 @@ class SessionSwitcher:
         self._look_again = 0.0
         self._shown = False
         self._listed: InboxDialog | None = None
+        self._summaries: Sequence[SessionSummary] = ()
+        self._looked_up: tuple[int, ...] | None = None
+        """The state of the record when all sessions were listed last because somebody was about to name one."""
         self._seen: set[str] = set()
         self._untrusted: set[str] = set()
         """Digests of folders that somebody went on in without trusting them."""
@@ -483,7 +486,17 @@ class SessionSwitcher:
     @property
     def known(self) -> Sequence[SessionSummary]:
         """The sessions there are, newest last, as they were listed last."""
-        return self._app.home.known[::-1]
+        return self._summaries or self._app.home.known[::-1]
+
+    def look_up(self) -> None:
+        """List all sessions anew, if anything changed: somebody is about to name one."""
+        now = self._app.engine.stamp()
+        if now != self._looked_up:
+            self._looked_up = now
+            self._app.start(self._look_up, "known")
+
+    async def _look_up(self) -> None:
+        self._summaries = await (await self._app.engine.admin()).sessions()
 
     @property
     def chosen(self) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 
-from hitl_tui.commands.completion import Completion, complete
+from hitl_tui.commands.completion import Completion, complete, names_session
 from hitl_tui.commands.handler import CommandHandler, approve_given
 from hitl_tui.commands.parser import Parsed, is_command, on_behalf, parse
 from hitl_tui.commands.question_lookup import answer_hint
@@ -66,7 +66,6 @@ DONE, FAILURE, REFUSED, WAITS = 0, 1, 2, 3
 _CHECKPOINTS = 30
 _QUESTION = 72
 """Characters of a starter's question in the list: a line of a narrow terminal."""
-_NAMES_SESSIONS = ("/open", "/delete")
 
 KEYS = {
     **dict.fromkeys(("1", "y", JAMO["y"]), "approve"),
@@ -214,8 +213,7 @@ class LineSession:
         return checkpoint_choices(infos, number, await CheckpointCauses().of(past, infos))
 
     async def _sessions(self, line: str) -> list[SessionSummary]:
-        named = line.split()[:1]
-        return await self._registry.admin.sessions() if named and named[0].lower() in _NAMES_SESSIONS else []
+        return await self._registry.admin.sessions() if names_session(line) else []
 
     # The conversation ------------------------------------------------------------------------------------------
 

@@ -639,14 +639,17 @@ class SessionScreen(PromptScreen):
     def completions(self, line: str, cursor: int) -> Sequence[Completion]:
         from hitl_tui.commands.completion import complete
 
-        agents = self.handle.setup.planner.agents if self.handle else {}
+        setup = self.handle.setup if self.handle else None
+        agents, commands = (setup.planner.agents, setup.commands) if setup else ({}, {})
         checkpoints = self.query_one(HistoryTable).choices
         known, themes = self.hitl.sessions.known, sorted(self.hitl.available_themes)
-        return complete(line, cursor, self.snapshot, agents, checkpoints, sessions=known, themes=themes)
+        return complete(line, cursor, self.snapshot, agents, checkpoints, commands, known, themes)
 
     def usage(self, text: str) -> str:
-        from hitl_tui.commands.completion import usage_hint
+        from hitl_tui.commands.completion import names_session, usage_hint
 
+        if names_session(text):
+            self.hitl.sessions.look_up()
         meant = digit_meant(text, self.hitl.keymap, self.question) if self.question is not None else ""
         return meant or usage_hint(text, self.snapshot)
 
