@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hitl_tui.core.interrupts.field_text import field_kind
+from hitl_tui.core.interrupts.field_text import STRING, field_kind
+from hitl_tui.core.interrupts.json_schema import form_words
 from hitl_tui.core.interrupts.shape import Action, Form, json_line, label_line
 from hitl_tui.core.json_types import JsonObject, JsonSchema
 from hitl_tui.core.safe_text import safe_text
@@ -24,7 +25,11 @@ _ANSWER = "answer"
 
 
 def expects_words(
-    kind: str, choices: Sequence[str] = (), minimum: float | None = None, maximum: float | None = None
+    kind: str,
+    choices: Sequence[str] = (),
+    minimum: float | None = None,
+    maximum: float | None = None,
+    form: str = "",
 ) -> str:
     """Return what a field takes.
 
@@ -33,10 +38,13 @@ def expects_words(
         choices: what there is to choose from, in words.
         minimum: least number; None for none.
         maximum: greatest number; None for none.
+        form: of a text, as JSON Schema calls it, such as `date`; empty for any.
     """
     words = _(_EXPECTS.get(kind, mark("text")))
     if choices:
         return _("one of ") + ", ".join(choices)
+    if form and kind == STRING:
+        return _("text of the form {form}").format(form=form_words(form))
     if minimum is not None and maximum is not None:
         return _("{words} from {minimum:g} to {maximum:g}").format(words=words, minimum=minimum, maximum=maximum)
     if minimum is not None:
@@ -69,9 +77,8 @@ def _takes(schema: JsonSchema, name: str, present: JsonObject) -> str:
     """Return what a property takes, what stands in it at first, and what it is for: one safe line."""
     said = schema["properties"][name] or {}
     choices = [one if isinstance(one, str) else json_line(one) for one in said.get("enum") or ()]
-    expects = expects_words(
-        field_kind(schema, name, present), choices, _limit(said, "minimum"), _limit(said, "maximum")
-    )
+    kind, form = field_kind(schema, name, present), str(said.get("format") or "")
+    expects = expects_words(kind, choices, _limit(said, "minimum"), _limit(said, "maximum"), form)
     hint = hint_words(expects, required=name in schema.get("required", ()))
     now = _("{value} unless it is changed").format(value=json_line(present[name], _LONGEST)) if name in present else ""
     return joined(hint, now, safe_text(str(said.get("description", "")), multiline=False, limit=_LONGEST))

@@ -107,3 +107,10 @@ def test_a_list_of_texts_is_written_as_people_write_one(value: list[str], shown:
     (field,) = schema_fields(schema, {"documents": value})
     assert field_text(field, {"documents": value}) == shown
     assert field.value(shown) == value
+
+
+def test_a_text_of_a_form_says_how_it_is_written() -> None:
+    schema = {"properties": {"due": {"type": "string", "format": "date"}, "to": {"type": "string", "format": "email"}}}
+    due, to = schema_fields({**schema, "required": ["due"]}, {})
+    assert due.hint == "text of the form YYYY-MM-DD, needed"
+    assert to.hint == "text of the form email"

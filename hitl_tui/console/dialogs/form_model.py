@@ -65,6 +65,7 @@ class Field:
         default: what holds when it stays empty; None for nothing.
         required: it can't stay empty.
         description: for a person.
+        form: of a text, as JSON Schema calls it, such as `date`; empty for any.
     """
 
     name: str
@@ -75,12 +76,13 @@ class Field:
     default: Json = None
     required: bool = False
     description: str = ""
+    form: str = ""
 
     @property
     def expects(self) -> str:
         """What it takes, in words."""
         return expects_words(
-            self.type, [value_words(self.name, one) for one in self.choices], self.minimum, self.maximum
+            self.type, [value_words(self.name, one) for one in self.choices], self.minimum, self.maximum, self.form
         )
 
     @property
@@ -195,7 +197,8 @@ def schema_fields(schema: JsonSchema, present: JsonObject) -> tuple[Field, ...]:
         choices = tuple(options) if all(isinstance(o, str) for o in options) else ()
         low, high = said.get("minimum"), said.get("maximum")
         kind, description = field_kind(schema, name, present), str(said.get("description", ""))
-        found[name] = Field(name, kind, choices, low, high, said.get("default"), name in required, description)
+        default, form = said.get("default"), str(said.get("format") or "")
+        found[name] = Field(name, kind, choices, low, high, default, name in required, description, form)
     return (*found.values(), *(Field(name, JSON) for name in present if name not in found))
 
 

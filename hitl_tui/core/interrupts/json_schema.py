@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, lru_cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.errors import BadInput
@@ -334,7 +335,7 @@ def _sentence(error: Any, what_it_is: Message) -> str:
         return Message("{} lacks {}.", subject, one_line(", ".join(missing), 120))
     if what == "format":
         return Message(
-            "{} must be of the form {}, but it is {}.", subject, one_line(str(wanted), 30), said(error.instance, 60)
+            "{} must be of the form {}, but it is {}.", subject, form_words(str(wanted)), said(error.instance, 60)
         )
     if what in ("anyOf", "oneOf"):
         return Message("{} must be {}, but it is {}.", subject, expects(error.schema), said(error.instance, 60))
@@ -502,3 +503,17 @@ def _kinds(value: Json) -> frozenset[str]:
     if isinstance(value, str):
         return frozenset({"string"})
     return frozenset({"object"} if isinstance(value, Mapping) else {"array"})
+
+
+_FORMS: Mapping[str, str] = MappingProxyType(
+    {"date": "YYYY-MM-DD", "time": "HH:MM:SS+00:00", "date-time": "YYYY-MM-DDTHH:MM:SS+00:00"}
+)
+
+
+def form_words(name: str) -> str:
+    """Return how a text of a form of JSON Schema is written, `YYYY-MM-DD` for `date`; the form's name where it says so.
+
+    Args:
+        name: of the form, by others.
+    """
+    return _FORMS.get(name) or one_line(name, 30)
