@@ -110,6 +110,8 @@ async def _remove(file: ApproverFile, name: str, job: Job) -> int:
             )
         return [a for a in approvers.listed if person(a.name) != person(name)], gone
 
+    from hitl_tui.supervisor.data_place import data_place
+
     gone = await _change(file, job.data, "approver_removed", remove)
     message, votes = Message("Removed {}.", gone.name), await _open_votes(gone.name, job.data)
     if job.arguments.json:
@@ -117,8 +119,11 @@ async def _remove(file: ApproverFile, name: str, job: Job) -> int:
         job.out.document({"status": "removed", "message": message, "approver": gone.to_dict(), "votes": told})
         return DONE
     job.out.lines([shown(translate(message))])
+    here = isinstance(data_place(job.data, os.environ).place, Path)
     for one in votes:
-        said = _("Their vote on {step} of {session} still counts. Edit it to ask anew, or reject it.")
+        said = _("Their vote on {step} of {session} doesn't count any more.")
+        if not here:  # whoever is no approver here may be one at another machine
+            said = _("Their vote on {step} of {session} still counts. Edit it to ask anew, or reject it.")
         job.out.lines([said.format(step=step_name(name_of(one)), session=shown(one.session))])
     return DONE
 

@@ -212,6 +212,7 @@ class Decision:
         proof: what proves it: a `core.identity.Proof`; empty where nothing does.
         account: the account it was said through; empty where none is known.
         claimed: the name that who said it only claims; empty for none, and in older records.
+        without: persons whose earlier votes on the request don't count from here on: they were no approvers any more.
     """
 
     request_id: str
@@ -228,6 +229,7 @@ class Decision:
     proof: str = ""
     account: str = ""
     claimed: str = ""
+    without: tuple[str, ...] = ()
 
     @property
     def said(self) -> str:
@@ -274,7 +276,12 @@ class Decision:
             "level": self.level,
             "reason": self.reason,
             "value": self.value,
+            **({"without": [*self.without]} if self.without else {}),
         }
+
+    def ends(self, other: Decision) -> bool:
+        """Return whether an earlier vote doesn't count any more from this one on."""
+        return bool(other.person) and person(other.person) in map(person, self.without)
 
     @classmethod
     def from_dict(cls, data: Stored) -> Decision:
@@ -298,6 +305,7 @@ class Decision:
             proof=data.get("proof", ""),
             account=data.get("account", ""),
             claimed=data.get("claimed", ""),
+            without=tuple(map(str, data.get("without", ()))),
         )
 
 
@@ -357,7 +365,8 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_nam
 
     Rules, all of them here: a decision counts only when it carries the request's digest, fits its options, comes
     from somebody else than the requester, with enough level, before the deadline. Where the terms ask for several
-    people or a level, it comes from a verified person. A person counts once per verdict.
+    people or a level, it comes from a verified person. A person counts once per verdict, and until a later decision is
+    without them.
     The first verdict to reach its quorum stands; a refusing verdict (reject, skip, stop) needs one person of any level
     when the terms give a veto, else the quorum too. Answers, and the values of approvals, add up only where they are
     the same. Past the deadline an undecided request expires; see `expiry_verdict`. A deadline that ends in an approval
@@ -376,6 +385,9 @@ def resolve(request: Request, decisions: Iterable[Decision], now: str, *, by_nam
     for decision in decisions:
         if _objection(request, decision, by_name=by_name):
             continue
+        for said in voters.values():
+            for voter in [voter for voter, earlier in said.items() if decision.ends(earlier)]:
+                del said[voter]
         answer = short_id(decision.value) if decision.verdict in (Verdict.RESPOND, Verdict.APPROVE) else ""
         given = voters.setdefault((decision.verdict, answer), {})
         if by_name or not any(decision.is_of(other) for other in given.values()):
@@ -601,7 +613,8 @@ def check_decision(
         raise Refused(objection[1], reason=objection[0])
     if not request.first_shown and _needs_eyes(request, decision):
         raise Refused(Message("Nobody was shown this question yet; look at it first, then decide."), reason="unshown")
-    same = [d for d in earlier if d.verdict == decision.verdict and not _objection(request, d)]
+    counting = [d for n, d in enumerate(earlier) if not any(one.ends(d) for one in (*earlier[n + 1 :], decision))]
+    same = [d for d in counting if d.verdict == decision.verdict and not _objection(request, d)]
     if any(d.is_of(decision) for d in same):
         raise Refused(
             Message("{} already said {}; this needs another person.", decision.person or decision.by, decision.verdict),

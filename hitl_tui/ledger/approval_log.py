@@ -254,7 +254,7 @@ class _Votes:
     """What was said so far of questions that take several people, and what became of that."""
 
     def __init__(self) -> None:
-        self._said: dict[str, list[tuple[Verdict, int]]] = {}
+        self._said: dict[str, list[tuple[Decision, int]]] = {}
 
     def counted(
         self, said: LoggedDecision, decision: Decision, asked: Mapping[str, Request], place: int, *, kept: bool
@@ -271,21 +271,27 @@ class _Votes:
         if request is None or (takes := needed(request, decision.verdict)) <= 1:
             return said
         votes = self._said.setdefault(request.id, [])
-        votes.append((decision.verdict, place if kept else -1))
-        number = sum(verdict is decision.verdict for verdict, _ in votes)
+        votes.append((decision, place if kept else -1))
+        number = sum(vote.verdict is decision.verdict for vote, _ in votes)
         return replace(said, vote=min(number, takes), takes=takes)
 
     def ended(self, entry: Entry) -> Iterator[tuple[int, str]]:
         """Yield the places of those that an entry leaves without effect, and why."""
         data = entry.data
         event = data.get("event") if entry.kind == "event" else None
-        if entry.kind == "request_superseded":
+        if entry.kind == "decision" and data["decision"].get("without"):
+            decision = Decision.from_dict(data["decision"])
+            votes = self._said.get(decision.request_id, [])
+            self._said[decision.request_id] = [(vote, place) for vote, place in votes if not decision.ends(vote)]
+            said = Message("no approver any more")
+            yield from ((place, said) for vote, place in votes if place >= 0 and decision.ends(vote))
+        elif entry.kind == "request_superseded":
             why = data["reason"] if "reason" in data else data["why"]
             word = Supersession.from_dict(why).word if isinstance(why, Mapping) else str(why)
             yield from ((place, word) for _, place in self._said.pop(str(data["request_id"]), ()) if place >= 0)
         elif isinstance(event, Mapping) and event.get("kind") == EventKind.DECIDED:
-            for verdict, place in self._said.pop(str(event["request_id"]), ()):
-                if place >= 0 and (verdict != event["verdict"] or event["outcome"] == Outcome.EXPIRED):
+            for vote, place in self._said.pop(str(event["request_id"]), ()):
+                if place >= 0 and (vote.verdict != event["verdict"] or event["outcome"] == Outcome.EXPIRED):
                     yield (
                         place,
                         Message("the question expired")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from hitl_tui.core.identity import Identity, Proof, claimed_name
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, person
 from hitl_tui.core.policy import Terms
+from hitl_tui.core.requests import REFUSING, Decision, needs_verified
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.policy.accounts import account_name, owner_of
 from hitl_tui.policy.approver_names import alike, checked_name
@@ -60,11 +61,13 @@ class Approvers:
         owner: that account.
         listed: the approvers.
         problem: why the file can't be used; empty where it can. Then nobody counts.
+        elsewhere: other machines, which decide about the same sessions, have lists of their own.
     """
 
     owner: str
     listed: tuple[Approver, ...] = ()
     problem: str = ""
+    elsewhere: bool = False
 
     @property
     def people(self) -> tuple[Approver, ...]:
@@ -91,6 +94,24 @@ class Approvers:
     def able(self, terms: Terms, requester: str = "") -> tuple[str, ...]:
         """Return the names of those who can approve under these terms; `requester` asked, and so can't."""
         return tuple(a.name for a in self.people if a.level >= terms.level and person(a.name) != person(requester))
+
+    def without(self, votes: Iterable[Decision], terms: Terms) -> tuple[str, ...]:
+        """Return the persons among those who voted that wouldn't count now: no approvers any more, or of too low level.
+
+        Args:
+            votes: what was said of a question.
+            terms: what it takes to decide it; where one person of any level is enough, nobody is left out.
+        """
+        if self.problem or self.elsewhere or not needs_verified(terms):
+            return ()
+        gone = (vote.person for vote in votes if vote.person and not self._counts(vote, terms))
+        return tuple(dict.fromkeys(gone))
+
+    def _counts(self, vote: Decision, terms: Terms) -> bool:
+        by_account = self.of_account(vote.account) if vote.proof == Proof.ACCOUNT else None
+        found = by_account or next((a for a in self.people if person(a.name) == person(vote.person)), None)
+        refuses = vote.verdict in REFUSING and terms.veto
+        return found is not None and (refuses or found.level >= terms.level)
 
     def shortfall(self, terms: Terms, requester: str = "") -> str:
         """Return why nobody can satisfy these terms, one sentence with what helps; empty when they can be.
@@ -229,11 +250,13 @@ class ApproverFile:
 
     Args:
         folder: the data folder.
+        elsewhere: see `Approvers`.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, elsewhere: bool = False) -> None:
         self.path = folder / FILE_NAME
         self._folder = folder
+        self._elsewhere = elsewhere
         self._stamp: tuple[int, ...] | None = None
         self._known = Approvers(owner_of(folder))
 
@@ -256,7 +279,7 @@ class ApproverFile:
             ConfigError: the file can't be used; one sentence with file and line.
         """
         owner = owner_of(self._folder)
-        return Approvers(owner, read_approvers(self.content(), owner))
+        return Approvers(owner, read_approvers(self.content(), owner), elsewhere=self._elsewhere)
 
     def content(self) -> bytes:
         """Return the file's bytes; none where there is no file.

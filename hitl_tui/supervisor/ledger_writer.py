@@ -19,6 +19,7 @@ from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_masks import check_masks
 from hitl_tui.ledger.protocols import Ledger, Requests
 from hitl_tui.ledger.records import Closing, Posted, RequestView
+from hitl_tui.policy.approvers import Approvers
 
 log = logging.getLogger(__name__)
 
@@ -98,6 +99,7 @@ class LedgerWriter:
         now: the clock.
         before_restore: brings the checkpoints to the disk, so that a power cut can't take the one to restore.
         before_deciding: refuses what may not be decided now.
+        approvers: who counts where several people or a level are demanded.
         broken: why nothing is taken: the session's record isn't as it was written; empty where it is.
         read_only: nothing can be written.
     """
@@ -110,6 +112,7 @@ class LedgerWriter:
         now: Callable[[], str],
         before_restore: Callable[[], None] = lambda: None,
         before_deciding: Callable[[Verdict, Request | None], Awaitable[None]] | None = None,
+        approvers: Callable[[], Approvers] | None = None,
         broken: str = "",
         read_only: bool = False,
     ) -> None:
@@ -119,6 +122,7 @@ class LedgerWriter:
         self.secrets = secrets
         self._before_restore = before_restore
         self._before_deciding = before_deciding
+        self._approvers = approvers
         self._broken = broken
         self._numbers = count()
         self.showing = ShownQuestions(ledger, now, secrets, read_only=read_only)
@@ -171,6 +175,8 @@ class LedgerWriter:
         reason, value = mask(decision.reason, self.secrets), mask_json(decision.value, self.secrets)
         by, claimed = mask(decision.by, self.secrets), mask(decision.claimed, self.secrets)
         decision = replace(decision, reason=reason, value=value, by=by, claimed=claimed)
+        if view is not None and view.decisions and self._approvers is not None:
+            decision = replace(decision, without=self._approvers().without(view.decisions, view.request.terms))
         check_storable(decision.to_dict())
         return await self.ledger.decide(decision, self.now())
 

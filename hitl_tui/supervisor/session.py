@@ -115,7 +115,7 @@ class Session(SessionView):
         self._begun_before: frozenset[str] = frozenset()
         check_decision = partial(check_policy, setup.policy, lambda: self._board().control.policy_version)
         self.writer = LedgerWriter(
-            setup.ledger, setup.info.id, setup.secrets, setup.now, storage.make_durable, check_decision
+            setup.ledger, setup.info.id, setup.secrets, setup.now, storage.make_durable, check_decision, setup.approvers
         )
         self._policy_sync = PolicySync(setup, self.activity, self.writer)
 

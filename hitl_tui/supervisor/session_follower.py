@@ -56,6 +56,7 @@ class SessionFollower(SessionView):
             setup.secrets,
             setup.now,
             before_deciding=check_decision,
+            approvers=setup.approvers,
             broken=setup.broken,
             read_only=setup.read_only or bool(setup.broken),
         )

@@ -94,7 +94,7 @@ class SessionRegistry:
         self._tasks: TaskInbox | None = None
         self._now = now
         self._workspaces: set[Path] = set()
-        self.approvers = ApproverFile(data.root)
+        self.approvers = ApproverFile(data.root, elsewhere=not isinstance(data.place, Path))
         self._warnings: list[str] = []
         self._told: Callable[[str], None] = self._warnings.append
 

@@ -17,7 +17,7 @@ from hitl_tui.core.plan import current_todo_id
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.requests import Kind, Request, Verdict, name_of, needs_verified, subject_in_order
+from hitl_tui.core.requests import Kind, Outcome, Request, Verdict, name_of, needs_verified, subject_in_order
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import GAPS, Priority, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
@@ -315,15 +315,29 @@ def _number(request: Request, todo: TodoState | None) -> int:
     return 1
 
 
+def counted_now(view: RequestView, approvers: Approvers) -> RequestView:
+    """Return a request that waits with the votes of those who are approvers now; others end with the next decision."""
+    request, resolution = view.request, view.resolution
+    gone = approvers.without(resolution.decisions, request.terms) if resolution.outcome is Outcome.PENDING else ()
+    if not gone:
+        return view
+    kept = tuple(vote for vote in resolution.decisions if vote.person not in gone)
+    return replace(view, resolution=replace(resolution, decisions=kept, needed=request.terms.quorum - len(kept)))
+
+
 def with_obstacles(questions: Iterable[Question], approvers: Approvers) -> tuple[Question, ...]:
-    """Return questions that say who can approve them, or why nobody can, as far as not everybody can."""
+    """Return questions that say who can approve them, or why nobody can, as far as not everybody can.
+
+    Votes are counted as they count now, see `counted_now`.
+    """
     found = list[Question]()
     for question in questions:
+        view = counted_now(question.view, approvers)
         terms, requester = question.view.request.terms, question.view.request.requester
         obstacle = approvers.shortfall(terms, requester)
         able = approvers.able(terms, requester) if needs_verified(terms) and not obstacle else ()
-        same = (question.obstacle, question.able) == (obstacle, able)
-        found.append(question if same else replace(question, obstacle=obstacle, able=able))
+        same = (question.obstacle, question.able, question.view) == (obstacle, able, view)
+        found.append(question if same else replace(question, obstacle=obstacle, able=able, view=view))
     return tuple(found)
 
 

@@ -199,6 +199,7 @@ class Place:
         self.mode = Mode.STEP
         self.review = UNSAID
         self.secrets: dict[str, str] = {}
+        self.people = approvers("ann", "bob", carol=2)
         self.teams: dict[str, Team] = {
             risk.value: FunctionTeam(
                 risk.value, f"{risk} risk", risk, self.world.act, SCHEMA, text_argument="what", timeout=0.0
@@ -231,7 +232,7 @@ class Place:
             mode=self.mode,
             secrets=self.secrets,
             now=self.clock,
-            approvers=lambda: approvers("ann", "bob", carol=2),
+            approvers=lambda: self.people,
         )
 
     @asynccontextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from people import approvers
 from session_support import Place, step
 
 from hitl_tui.core.errors import Refused
@@ -110,3 +111,24 @@ async def test_a_vote_under_earlier_rules_is_told_from_one_that_counts(tmp_path:
         said = await logged_decisions(op.session.writer.ledger, op.session.id)
         assert [(one.vote, one.void) for one in said] == [(1, "the rules changed"), (1, ""), (2, "")]
         assert "vote 1 of 2 · doesn't count: the rules changed" in " ".join(decision_cells(said[0].to_dict()))
+
+
+async def test_a_vote_of_who_is_no_approver_any_more_counts_no_more(tmp_path: Path) -> None:
+    place = asking(tmp_path, quorum=2)
+    async with place.open() as op:
+        await op.rest()
+        await op.person("bob").decide(op.now.questions[0], Verdict.APPROVE)
+    both, place.people = place.people, approvers("ann", carol=2)
+    async with place.open() as op:
+        question = (await op.rest()).questions[0]
+        assert question.view.resolution.needed == 2, "what is shown counts only who is an approver now"
+        await op.say("/todo approve 001")
+        assert op.status("todo_001") == "waiting_approval" and not place.world.done()
+    place.people = both
+    async with place.open() as op:
+        await op.rest()
+        await op.person("bob").decide(op.now.questions[0], Verdict.APPROVE)
+        await op.rest()
+        assert op.status("todo_001") == "completed", "who is one again votes again"
+        said = await logged_decisions(op.session.writer.ledger, op.session.id)
+        assert [(one.vote, one.void) for one in said] == [(1, "no approver any more"), (1, ""), (2, "")]
