@@ -47,7 +47,13 @@ def do_document(result: CommandResult, snapshot: Snapshot) -> dict[str, object]:
 
 
 def show_document(
-    snapshot: Snapshot, model: JsonObject, *, owned: bool, next_command: str = "", still: Sequence[str] = ()
+    snapshot: Snapshot,
+    model: JsonObject,
+    *,
+    owned: bool,
+    next_command: str = "",
+    still: Sequence[str] = (),
+    cut_off: Sequence[str] = (),
 ) -> dict[str, Json]:
     """Return what `show` prints.
 
@@ -57,6 +63,7 @@ def show_document(
         owned: some process has the session open now.
         next_command: lets it go on where it was interrupted; empty where it wasn't.
         still: the TODOs whose processes run on though nobody has it open.
+        cut_off: those that were running when its process ended, and aren't any more.
     """
     return {
         "status": "ok",
@@ -68,6 +75,8 @@ def show_document(
         "branch": snapshot.branch,
         "checkpoint_id": snapshot.checkpoint_id,
         "owned": owned,
+        "interrupted": bool(next_command),
+        "cut_off": list(cut_off),
         **model,
         **session_part(snapshot),
     }

@@ -234,10 +234,12 @@ def _print_session(
     owned: bool,
     still: Sequence[str],
 ) -> None:
-    interrupted = not (owned or snapshot.carrier) and snapshot.status in (PLANNING, RUNNING)
+    left = not (owned or snapshot.carrier)
+    interrupted = left and snapshot.status in (PLANNING, RUNNING)
+    cut_off = [todo_id for todo_id in snapshot.running if todo_id not in still] if left else []
     if job.arguments.json:
         again = job.give("/todo list") if interrupted else ""
-        job.out.document(show_document(snapshot, use, owned=owned, next_command=again, still=still))
+        job.out.document(show_document(snapshot, use, owned=owned, next_command=again, still=still, cut_off=cut_off))
         return
     open_now = [_("Another process has it open.")] if owned and not snapshot.carrier else []
     if snapshot.carrier:
@@ -248,10 +250,10 @@ def _print_session(
     about = [question, workspace, *([shown(translate(model))] if model else []), *open_now, ""]
     if not interrupted:
         runs_on = [translate(still_words(still))] if still else []
-        job.out.lines([*about, *plan_lines(snapshot), *outcome(job, snapshot, files), *runs_on])
+        job.out.lines([*about, *plan_lines(snapshot, cut_off), *outcome(job, snapshot, files), *runs_on])
         return
     command = f"{own_command()} --session {job.session_id}{job.place}"
-    plan = [*plan_lines(snapshot), ""] if snapshot.raw else []
+    plan = [*plan_lines(snapshot, cut_off), ""] if snapshot.raw else []
     standing_still = [
         translate(standing(snapshot, left=True, still=still)),
         _("Go on with: {command}").format(command=command),

@@ -264,6 +264,7 @@ _ROWS = (
         "SESSION [--data DIR] [--json]",
         "Show the state of a session; nothing is opened or run.",
         (_SESSION, _JSON),
+        'with --json, beside what run prints:\n  {"owned", "interrupted", "cut_off": ["todo_001"]}\n\n' + _ENDS,
     ),
     Subcommand(
         "sessions",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -201,6 +201,12 @@ def plan_row(todo: SupervisorTodo, now: datetime) -> PlanRow:
         level=_("{level} priority").format(level=_(todo.priority.value)) if todo.priority in PRIORITIES else "",
         risk=RISKY if todo.risk is Risk.HIGH else "",
     )
+
+
+def cut_off_row(row: PlanRow, todo: SupervisorTodo) -> PlanRow:
+    """Return the line of a TODO whose process is gone: what it began with is known, and no time goes by."""
+    began = _("began {time}").format(time=clock_words(todo.started_at)) if todo.started_at else ""
+    return replace(row, glyph="!", word=_("cut off"), colour="$text-warning", time=began)
 
 
 def ran_words(todo: SupervisorTodo) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from difflib import SequenceMatcher
@@ -33,7 +33,7 @@ from hitl_tui.wording.markdown_text import rendered_markdown
 from hitl_tui.wording.question_rows import heading, whole
 from hitl_tui.wording.rows import BAR, Row, in_line, labelled
 from hitl_tui.wording.session_rows import session_cells
-from hitl_tui.wording.status_words import PlanRow, approval_words, command_words, plan_rows, ran_words
+from hitl_tui.wording.status_words import PlanRow, approval_words, command_words, cut_off_row, plan_rows, ran_words
 from hitl_tui.wording.times import day_words, local_times, padded
 
 if TYPE_CHECKING:
@@ -200,9 +200,17 @@ def _lines_of(row: Row, indent: str) -> Iterator[str]:
         yield from (Whole(f"{indent}  {_BAR}{line}") for line in text.split("\n"))
 
 
-def plan_lines(snapshot: Snapshot) -> list[str]:
-    """Return the plan, a TODO a line: glyph and word, id, team, name, what it waits for, what became of it."""
-    rows = plan_rows(snapshot, datetime.now(UTC))
+def plan_lines(snapshot: Snapshot, cut_off: Collection[str] = ()) -> list[str]:
+    """Return the plan, a TODO a line: glyph and word, id, team, name, what it waits for, what became of it.
+
+    Args:
+        snapshot: the session.
+        cut_off: ids of the TODOs whose process is gone though they count as running until the session is opened again.
+    """
+    rows = [
+        cut_off_row(row, todo) if todo.id in cut_off else row
+        for todo, row in zip(snapshot.todos, plan_rows(snapshot, datetime.now(UTC)), strict=True)
+    ]
     return [_todo_line(todo, row) for todo, row in zip(snapshot.todos, rows, strict=True)]
 
 

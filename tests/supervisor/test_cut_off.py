@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 from session_support import Endless, Place, step
@@ -38,3 +42,24 @@ async def test_a_step_that_is_cut_off_with_its_session_says_when_and_why(tmp_pat
         assert before["began"] < before["ended_at"]
         rows = {row.label: row.text.plain for row in evidence_rows(question, None, "")}
         assert rows["ended"].endswith(" · hitl-tui ended it: the session was closed")
+
+
+async def test_a_step_whose_process_is_gone_is_shown_as_cut_off(tmp_path: Path) -> None:
+    """What a script reads as running, and a person sees with its time going up, may be nobody's any more."""
+    place = Place(tmp_path, step("high", "a"))
+
+    def show(*more: str) -> str:
+        command = [sys.executable, "-m", "hitl_tui", "--data", str(tmp_path / "data"), "show", "s1", *more]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=100).stdout
+
+    async with place.open() as op:
+        await Endless(place).begin(op)
+        document = json.loads(show("--json"))
+        assert (document["owned"], document["interrupted"], document["cut_off"]) == (True, False, [])
+    document = json.loads(show("--json"))
+    assert (document["owned"], document["interrupted"], document["cut_off"]) == (False, True, ["todo_001"])
+    assert (document["session_status"], document["todos"][0]["status"]) == ("running", "in_progress")
+    lines = show().splitlines()
+    (line,) = [line for line in lines if " 001 " in line]
+    assert re.match(r"! cut off  001 .* began \d\d:\d\d:\d\d  approved", line), line
+    assert lines[-2] == "s1 was interrupted; nothing runs now."
