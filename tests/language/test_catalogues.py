@@ -69,7 +69,7 @@ NAMES = frozenset({"fg", "trust"}) | frozenset(
         "message",
         "config",
     }
-    | {"attribute", "query", "uv", "def", "idempotent", "GRAPH"}
+    | {"attribute", "query", "uv", "def", "idempotent", "GRAPH", "Bearer"}
     | {"never", "any", "until", "revoke", "U", "approver", "add", "remove"}
     | {"never", "any", "until", "revoke"}
     | {"pins", "exclude"}

@@ -90,7 +90,7 @@ async def test_a_question_and_its_dialogs(tmp_path: Path, size: tuple[int, int])
             assert "1 승인 2 편집 3 거부 4 건너뛰기 – 응답 6 세부 정보" in " ".join(actions[0].split())
             assert "– 항상 허용 " in actions[0]  # in this mode no rule matters
             for key, title, whole in (
-                ("6", "질문 · 001", "Esc 닫기 · Space 더 읽기"),
+                ("6", "질문 · 001", "Esc 닫기"),
                 ("2", "편집 · 001", "Esc 뒤로"),
                 ("3", "거부 · 001", "Esc 취소"),
             ):
