@@ -171,7 +171,7 @@ def identify(approvers: Approvers, claimed: str = "", account: str = "") -> Iden
 
 
 IN_SHELL = Message("hitl-tui do … --approver NAME")
-IN_HEADER = Message("it goes into the header Authorization: Bearer TOKEN")
+IN_HEADER = Message("it goes into the header {}", "Authorization: Bearer TOKEN")
 """Where an approver's token is given."""
 
 
