@@ -11,8 +11,9 @@ from types import MappingProxyType
 SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "agents": {
-            "README.md": "3ad593599763214958ff23c6cf52aad8f6436137624e20ecfc6226d4a78f95b3",
+            "README.md": "e93d64778a3d85a70c6594c9d2183f4bf3eb192978d82a61e33b6d7ba0593324",
             "hitl.toml": "f2d5a30bf8dd9cb68f70ce4fd84ee04eface9144f4487d4868c335a502bf220d",
+            "prices.csv": "77c63624ef2aecbda8a6f6b2372169a3a5275050ed215c596b3dc43016bb3d98",
         },
         "attach": {
             "README.md": "66a5024acae8650fea0fa68b7bfa8ec5199960228699dc304933602cff454e3f",

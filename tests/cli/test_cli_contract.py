@@ -86,7 +86,7 @@ def test_documents_have_these_keys(shell: Shell) -> None:
 
     shown = shell.run("show", "deal", "--json").json
     more = {"query", "workspace", "mode", "branch", "checkpoint_id", "owned"}
-    more |= {"model", "used", "used_by", "budget", "token_budget"}
+    more |= {"model", "used", "used_by", "budget", "token_budget", "interrupted", "cut_off"}
     assert shown.keys() == {"status", "message"} | more | SESSION_KEYS
     assert shown["response"] == approved["response"]
     (listed,) = shell.run("sessions", "--json").json["sessions"]

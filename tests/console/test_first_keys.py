@@ -10,12 +10,13 @@ from rich.text import Text
 from textual.widgets import DataTable, Static
 
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
-from hitl_tui.console.dialogs.text_viewer import TextViewer
+from hitl_tui.console.dialogs.text_viewer import HelpScreen, TextViewer
 from hitl_tui.console.screens.home_screen import HomeScreen
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.panes import Panes
 from hitl_tui.console.widgets.stream_pane import StreamPane
+from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.threads.session_diff import TodoChange
 from hitl_tui.threads.state_diff import ValueChange
@@ -78,24 +79,22 @@ async def test_help_for_one_command_shows_that_command(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
         await c.send("/help mode")
-        panes = c.session.query_one(Panes)
-        stream = c.session.query_one(StreamPane)
-        await c.until(lambda: any("› /mode <" in line or "› /mode [" in line for line in stream.lines), "its usage")
-        await c.until(lambda: panes.seen("stream"), "the stream, which has the rest")
-        assert c.prompt.has_focus and not isinstance(c.app.screen, TextViewer) and not c.message
-        said = "\n".join(stream.lines)
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "its usage")
+        said = "\n".join(row.text.plain for row in c.app.screen.query_one(Rows).rows)
         assert "Show or set when you are asked" in said and "/todo approve" not in said
+        await c.press("escape")
         await c.send("/help")
-        await c.until(lambda: isinstance(c.app.screen, TextViewer), "the help")
+        await c.until(lambda: isinstance(c.app.screen, HelpScreen), "the help")
 
 
-async def test_an_answer_of_several_lines_is_brought_to_the_front(tmp_path: Path) -> None:
+async def test_an_answer_of_more_lines_than_the_stream_shows_is_read_on_a_screen_of_its_own(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, size=(80, 24)) as c:
         await c.asked()
         panes = c.session.query_one(Panes)
         assert panes.seen("plan") and not panes.seen("stream")
         await c.send("/rules allow 1")
-        await c.until(lambda: panes.seen("stream"), "the stream, which has all of it")
+        await c.until(lambda: isinstance(c.app.screen, TextViewer), "all of it")
+        await c.press("escape")
         assert sum("This rule would be saved:" in line for line in c.session.query_one(StreamPane).lines) == 1
         assert c.prompt.has_focus and not c.message
         await c.send("/todos")
