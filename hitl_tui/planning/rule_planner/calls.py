@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -224,8 +225,15 @@ class Condition:
 def conditions_in(text: str) -> list[Condition]:
     """Return what has to hold for what a text asks, in order."""
     words, found = rules().commands, list[Condition]()
+    stops = [match.span() for match in _SENTENCE_END.finditer(text)]
+    begins, ends = [0, *(end for _, end in stops)], [*(start for start, _ in stops), len(text)]
+
+    def sentence_of(at: int) -> Span:
+        number = bisect(begins, at) - 1
+        return begins[number], ends[number]
+
     for match in words.condition.finditer(text):
-        sentence = start, end = _sentence_of(text, match.start())
+        sentence = start, end = sentence_of(match.start())
         before, until = text[start : match.start()], words.condition_ends.search(text, match.end(), end)
         led = before.rpartition(", ")[2].strip(_SIGNS)
         ahead = before.endswith("but ") or not words.lead.sub("", f"{led} ").strip()
@@ -233,20 +241,12 @@ def conditions_in(text: str) -> list[Condition]:
             place = match.start(), until.start() if until else end
             found.append(Condition(text[slice(*place)].strip(), place, sentence, ahead))
     for match in words.condition_korean.finditer(text):
-        start, end = _sentence_of(text, match.start())
-        begins = [one.end() for one in words.condition_begins.finditer(text, start, match.start())]
-        at = begins[-1] if begins else start
+        start, end = sentence_of(match.start())
+        at = max((one.end() for one in words.condition_begins.finditer(text, start, match.start())), default=start)
         if topic := words.condition_topic.match(text, at, match.end()):
             at = topic.end()
         found.append(Condition(text[at : match.end()].strip(), (at, match.end()), (start, end), ahead=True))
     return sorted((one for one in found if one.text), key=lambda one: one.place)
-
-
-def _sentence_of(text: str, at: int) -> Span:
-    """Return the sentence that a place of a text is in."""
-    ends = list(_SENTENCE_END.finditer(text))
-    start = max((match.end() for match in ends if match.end() <= at), default=0)
-    return start, next((match.start() for match in ends if match.start() >= at), len(text))
 
 
 # By name -------------------------------------------------------------------------------------------------------------

@@ -99,7 +99,7 @@ def _edits(
     if conditions_in(sentence):
         return []
     with suppress(BadInput):
-        if (deed := by_deed(sentence, scene.commands)) and deed not in deeds:
+        if deeds and (deed := by_deed(sentence, scene.commands)) and deed not in deeds:
             words = {name: said - lexicon().verbs for name, said in words.items()}
     return edits_in(sentence, words, deeds)
 
