@@ -73,12 +73,13 @@ class TemplateStep(_Part):
     after: list[str] = Field([], description="ids of steps it needs")
     priority: int = Field(1, description="0 high, 1 medium, 2 low")
     optional: bool = Field(False, description="the rest goes on without it")
+    conditions: list[str] = Field([], description="what has to hold for it, asked about with it, as nothing checks it")
 
     def step(self) -> ExecutionStep:
         """Return the step of a plan."""
         after = tuple(dict.fromkeys(self.after))
         step = ExecutionStep(self.agent, self.task, self.title, self.id, after, self.priority, optional=self.optional)
-        return replace(step, input_mapping=self.input)
+        return replace(step, input_mapping=self.input, conditions=tuple(self.conditions))
 
 
 class TemplateFile(_Part):
@@ -349,6 +350,7 @@ class _Kept:
             "after": [ids[dependency] for dependency in todo.dependencies if dependency in ids],
             "priority": _PRIORITIES[todo.priority],
             "optional": todo.optional,
+            "conditions": list(todo.metadata.get("conditions", ())),
             "input": self.input,
         }
         return {key: value for key, value in kept.items() if value != TemplateStep.model_fields[key].default}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.todos import GAPS, Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.plan_templates import TemplateFile, template_of
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 
@@ -92,6 +94,11 @@ def given(todo: SupervisorTodo) -> tuple[str, Any]:
             [("notify", {"by": "mail", "message": "expensive"})],
             "If the price of tea is above 1000",
         ),
+        ("if any tea is left: greet Ann", [("greet", {"names": ["Ann"]})], "if any tea is left"),
+        ("Should the stock be low, greet Ann", [("greet", {"names": ["Ann"]})], "Should the stock be low"),
+        ("greet Ann as soon as it rains", [("greet", {"names": ["Ann"]})], "as soon as it rains"),
+        ("Otherwise, order 3 pieces of tea", [("order", {"item": "tea", "pieces": 3})], "Otherwise"),
+        ("로그가 많아지면 30일 지난 로그를 삭제해줘", [("delete-logs", {"days": 30})], "로그가 많아지면"),
         ("로그가 10개 넘을 때만 30일 지난 로그를 삭제해줘", [("delete-logs", {"days": 30})], "로그가 10개 넘을 때만"),
         ("로그가 10개 넘으면 30일 지난 로그를 삭제해줘", [("delete-logs", {"days": 30})], "로그가 10개 넘으면"),
     ],
@@ -120,10 +127,22 @@ def test_a_condition_is_of_the_step_that_it_is_said_of() -> None:
         "delete logs older than 30 days if needed",
         "check if the logs are there, then delete logs older than 30 days",
         "로그 목록이 끝나면 30일 지난 로그를 삭제해줘",
+        "화면 로그 가운데 30일 지난 로그를 삭제해줘",
     ],
 )
 def test_what_only_says_when_or_is_what_a_step_finds_is_no_condition(query: str) -> None:
     assert not any("conditions" in todo.metadata for todo in planned(query))
+
+
+def test_a_condition_behind_steps_that_are_said_together_is_of_each() -> None:
+    ordered, greeted = planned("order 5 pieces of tea and greet Ann if the stock is low")
+    assert ordered.metadata["conditions"] == greeted.metadata["conditions"] == ["if the stock is low"]
+
+
+def test_a_template_keeps_what_has_to_hold_for_a_step() -> None:
+    text = template_of("tea", "q", planned("if the stock is low, order 5 pieces of tea"), {})
+    [step] = TemplateFile.model_validate(tomllib.loads(text)).steps
+    assert step.step().conditions == ("if the stock is low",)
 
 
 @pytest.mark.parametrize("query", ["If a tenant moves out early, who pays the fee?", "보증금을 일찍 빼면 누가 내?"])

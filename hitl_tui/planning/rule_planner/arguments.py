@@ -401,6 +401,7 @@ class _Filling:
 
     def calls(self) -> list[Call]:
         left = [one for row in self._left(_AMOUNTS) for one in row]
+        left = [] if self.facts.takes_words else left
         unplaced = [g.place for g in left if g.kind == "percent" or g.measure or not self.facts.parameters]
         said = tuple(dict.fromkeys(self.clause[slice(*place)].strip() for place in unplaced))
         modifiers = [match.span() for match in rules().commands.modifiers.finditer(self.clause)]

@@ -69,13 +69,10 @@ def asked_in(text: str, known: Mapping[str, CommandFacts], *, trusted: bool = Tr
     """
     conditions = conditions_in(text)
     asked = _without_conditions(text, conditions, known, trusted, revising)
-    held = [one for one in conditions if any(one.governs(call, asked.calls) for call in asked.calls)]
+    held = [one for one in conditions if any(map(one.governs, asked.calls))]
     if held != conditions:  # of what is only asked it says what about
         asked = _without_conditions(text, held, known, trusted, revising)
-    calls = (
-        replace(call, conditions=tuple(one.text for one in held if one.governs(call, asked.calls)))
-        for call in asked.calls
-    )
+    calls = (replace(call, conditions=tuple(one.text for one in held if one.governs(call))) for call in asked.calls)
     return replace(asked, calls=tuple(calls))
 
 
@@ -204,22 +201,17 @@ class Condition:
 
     Args:
         text: as it is said.
-        place: where, with its sentence.
-        ahead: it stands before what it is said of.
+        place: where.
+        of: the part of the text that it is said of.
     """
 
     text: str
     place: Span
-    sentence: Span
-    ahead: bool
+    of: Span
 
-    def governs(self, call: Call, calls: Sequence[Call]) -> bool:
-        """Whether it is said of a call: one that comes after it in its sentence, or the one right before it."""
-        start, end = self.sentence
-        if self.ahead:
-            return start <= call.start < end and self.place[1] < call.end
-        before = [one for one in calls if start <= one.start < self.place[0]]
-        return bool(before) and before[-1] is call
+    def governs(self, call: Call) -> bool:
+        """Whether it is said of a call."""
+        return self.of[0] <= call.start < self.of[1] and (call.start < self.place[0] or self.place[1] < call.end)
 
 
 def conditions_in(text: str) -> list[Condition]:
@@ -233,19 +225,25 @@ def conditions_in(text: str) -> list[Condition]:
         return begins[number], ends[number]
 
     for match in words.condition.finditer(text):
-        sentence = start, end = sentence_of(match.start())
+        start, end = sentence_of(match.start())
         before, until = text[start : match.start()], words.condition_ends.search(text, match.end(), end)
         led = before.rpartition(", ")[2].strip(_SIGNS)
         ahead = before.endswith("but ") or not words.lead.sub("", f"{led} ").strip()
-        if until or not ahead:
+        if match["alone"]:
+            found += [Condition(match[0], match.span(), (match.start(), end))] if ahead else []
+        elif ahead and until:
+            place = match.start(), until.start()
+            found.append(Condition(text[slice(*place)].strip(), place, (match.start(), end)))
+        elif not ahead:  # of what is said right before it, back to what comes earlier
             place = match.start(), until.start() if until else end
-            found.append(Condition(text[slice(*place)].strip(), place, sentence, ahead))
+            earlier = [one.end() for one in words.condition_ends.finditer(before) if one[0] not in (",", ":")]
+            found.append(Condition(text[slice(*place)].strip(), place, (start + max(earlier, default=0), place[0])))
     for match in words.condition_korean.finditer(text):
         start, end = sentence_of(match.start())
         at = max((one.end() for one in words.condition_begins.finditer(text, start, match.start())), default=start)
         if topic := words.condition_topic.match(text, at, match.end()):
             at = topic.end()
-        found.append(Condition(text[at : match.end()].strip(), (at, match.end()), (start, end), ahead=True))
+        found.append(Condition(text[at : match.end()].strip(), (at, match.end()), (start, end)))
     return sorted((one for one in found if one.text), key=lambda one: one.place)
 
 
