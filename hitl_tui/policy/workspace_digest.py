@@ -36,6 +36,8 @@ _SETTLED_NS = 2_000_000_000
 coarse as that."""
 
 _TRIES = 3
+_TASKS = ".masc/state/checkpoints"
+"""Where agents of the folder record their steps."""
 _DOCUMENTS = frozenset({".md", ".markdown", ".rst", ".pdf", ".csv", ".tsv", ".txt", ".html", ".json"})
 """Endings of reports: no system executes such a file by itself."""
 
@@ -356,8 +358,8 @@ def _is_data(path: str, state: os.stat_result, *, script: bool) -> bool:
 
 
 def _is_left_out(scope: Scope, real: str, path: str) -> bool:
-    """Tell whether a file is a report, and no program."""
-    if not scope.reports or not path.startswith(f"{scope.reports}/"):
+    """Tell whether a file is a report, or an entry of a task's record, and no program."""
+    if not path.startswith(tuple(f"{folder}/" for folder in (scope.reports, _TASKS) if folder)):
         return False
     return "." + path.rpartition(".")[2].lower() in _DOCUMENTS and not begins_as_script(real)
 

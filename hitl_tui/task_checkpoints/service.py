@@ -23,6 +23,7 @@ from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Policy, Risk, Ruling
 from hitl_tui.core.requests import (
     OPTIONS,
+    REFUSING,
     Decision,
     Kind,
     Outcome,
@@ -311,6 +312,8 @@ class TaskCheckpoints:
         request, now = checkpoint.view.request, self._now()
         who, reason, value = self._who(who), self._text(reason), self._secrecy.hidden(value)
         _check_other(request.requester, who)
+        if verdict not in REFUSING:
+            self._check_rules(request)
         decision = Decision(
             request.id,
             verdict,
@@ -333,6 +336,25 @@ class TaskCheckpoints:
         if (decided := replace(checkpoint, view=view)).ends_task:
             await self.steps(checkpoint.task_id)  # what else of it waits ends with it
         return decided
+
+    def _check_rules(self, request: Request) -> None:
+        """Refuse an approval of what the rules deny by now, or leave to more people than when it was asked."""
+        subject, asked = request.subject, request.terms
+        if subject.get("policy") == self._policy.version:
+            return
+        judged = self._policy.judge_step(subject["agent"], subject["action"], subject.get("arguments"))
+        if judged.ruling is Ruling.DENY:
+            raise Refused(Message("Rule {} denies it by now; reject it.", judged.label), reason="denied")
+        if judged.terms.quorum > max(1, asked.quorum) or judged.terms.level > asked.level:
+            needed = (max(1, judged.terms.quorum), judged.terms.level)
+            raise Refused(
+                Message(
+                    "Rule {} asks more people by now (number: {}, level: {}); reject it, so that it is asked again.",
+                    judged.label,
+                    *needed,
+                ),
+                reason="not_allowed",
+            )
 
     # ----------------------------------------------------------------------------------------------------- masking
 

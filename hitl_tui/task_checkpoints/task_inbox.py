@@ -16,7 +16,7 @@ from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.policy import Policy
-from hitl_tui.core.requests import Verdict
+from hitl_tui.core.requests import REFUSING, Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.stream_ledger import StreamLedger
@@ -167,8 +167,14 @@ class TaskInbox:
         value: Json = None,
         seen: str | None = None,
     ) -> Checkpoint:
-        """Say something of a step; see `TaskCheckpoints.decide`."""
+        """Say something of a step under the rules of its folder; see `TaskCheckpoints.decide`.
+
+        A step in a database whose rules no folder here has counts under those that it was asked under.
+        """
         tasks = self.tasks(waiting.masc)
+        if verdict not in REFUSING:
+            with suppress(BadInput):
+                tasks = self._with_rules(waiting.masc, self._rules_of(waiting))
         return await tasks.decide(waiting.step, verdict, who, channel, reason=reason, value=value, seen=seen)
 
     async def edit(self, waiting: WaitingStep, arguments: JsonObject, who: Identity, seen: str) -> Checkpoint:

@@ -46,6 +46,7 @@ def make(root: Path) -> None:
         encoding="utf-8",
     )
     (root / "link").symlink_to("lib")
+    (root / ".masc/state/checkpoints").mkdir(parents=True)
 
 
 def text(name: str) -> Change:
@@ -72,6 +73,7 @@ def turned(root: Path) -> None:
         text("data.db"),
         text(".env"),
         text("docs/named.md"),
+        text(".masc/state/checkpoints/run.sh"),
         text("docs/guide.md"),
         text("docs/new.csv"),
         text("docs/tool.py"),
@@ -116,6 +118,7 @@ def test_what_could_be_executed_otherwise_is_another_workspace(tmp_path: Path, c
     [
         text("reports/r.md"),
         text("reports/new.html"),
+        text(".masc/state/checkpoints/000002.json"),
         text(".git/objects/x"),
         text(".git/refs/heads/main"),
         text(".git/HEAD"),

@@ -239,3 +239,28 @@ def test_an_edit_that_broke_off_midway_leaves_nothing_that_counts(place: Place) 
     anew = at_once(place.tasks(TWO).ask(TASK, CALL, "clean up"))
     assert (anew.step, anew.status, anew.needed) == (step.step + 1, Status.INTERRUPTED, 2)
     assert [one.step for one in at_once(place.tasks().waiting())] == [anew.step]
+
+
+@pytest.mark.parametrize(
+    ("rule", "why"),
+    [
+        (Rule(Ruling.DENY, agent="claude-code", name="never"), 'Rule 1 "never" denies it by now'),
+        (
+            Rule(Ruling.ASK, agent="claude-code", terms=Terms(quorum=2)),
+            r"Rule 1 asks more people by now \(number: 2, level: 0\)",
+        ),
+        (
+            Rule(Ruling.ASK, agent="claude-code", terms=Terms(level=2)),
+            r"Rule 1 asks more people by now \(number: 1, level: 2\)",
+        ),
+    ],
+)
+def test_rules_that_deny_or_ask_more_people_hold_for_what_waits(place: Place, rule: Rule, why: str) -> None:
+    step = shown(place, Policy([Rule(Ruling.ASK, agent="claude-code")]))
+    assert step.view is not None
+    stricter, seen = place.tasks(Policy([rule])), step.view.request.digest
+    with pytest.raises(Refused, match=why):
+        at_once(stricter.decide(step, Verdict.APPROVE, ANN, "test", seen=seen))
+    assert at_once(stricter.the_step(TASK, None)).status is Status.INTERRUPTED
+    refused = at_once(stricter.decide(step, Verdict.REJECT, ANN, "test", seen=seen))
+    assert refused.status is Status.REJECTED
