@@ -36,7 +36,7 @@ from hitl_tui.supervisor.open_questions import files_of
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.remote_reviews import RemoteReviews, WaitingReview
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.supervisor.snapshot import Question, listed
+from hitl_tui.supervisor.snapshot import Question, counted_now, listed
 from hitl_tui.task_checkpoints.checkpoint import AWAITED, Checkpoint, unawaited
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.teams.contract import FilePreview
@@ -161,18 +161,19 @@ def _with_reviews(found: list[_Waiting], runtime: RemoteReviews | None) -> list[
 async def _waiting(job: Job, registry: SessionRegistry, most: int) -> list[_Waiting]:
     """Return what waits here, of sessions `most`: what expires first comes first; what is overdue is settled."""
     await registry.settle_overdue()
-    found = [_Waiting(question) for question in _questions(await registry.ledger.urgent(utc_now(), most))]
+    views = await registry.ledger.urgent(utc_now(), most)
+    found = [_Waiting(question) for question in _questions(views, registry.approvers.current)]
     here = workspace_folder(job.arguments.workspace)
     found += [_Waiting(listed(one.view), one) for one in await registry.tasks.waiting(here)]
     return sorted(found, key=lambda one: one.request.urgency)
 
 
-def _questions(views: Sequence[RequestView]) -> list[Question]:
-    """Return requests of sessions as questions, which know how many more their steps ask from inside."""
+def _questions(views: Sequence[RequestView], approvers: Approvers) -> list[Question]:
+    """Return requests of sessions as questions, with the votes that count, and how many more their steps ask."""
     inside = [view.request for view in views if view.request.kind is Kind.INTERRUPT]
     asking = Counter((request.session, request.todo_id) for request in inside)
     beside = {request.id: asking[request.session, request.todo_id] - 1 for request in inside}
-    return [listed(view, beside.get(view.request.id, 0)) for view in views]
+    return [listed(counted_now(view, approvers), beside.get(view.request.id, 0)) for view in views]
 
 
 async def inbox(job: Job) -> int:
@@ -302,7 +303,10 @@ async def decide(job: Job) -> int:
         found = None
         if view is not None and waits:
             beside = await registry.ledger.requests(utc_now(), session=view.request.session)
-            found = next((_Waiting(one) for one in _questions(beside) if one.id == given.request), None)
+            found = next(
+                (_Waiting(one) for one in _questions(beside, registry.approvers.current) if one.id == given.request),
+                None,
+            )
         if view is None:
             steps = await registry.tasks.waiting(workspace_folder(given.workspace))
             found = next((_Waiting(listed(one.view), one) for one in steps if one.request_id == given.request), None)

@@ -27,9 +27,10 @@ from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, safe_message, translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.wake import wake
+from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint, Status, unawaited
-from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of
+from hitl_tui.task_checkpoints.folders import held_policy, masc_folder, register, store_of, uses_neo4j
 from hitl_tui.task_checkpoints.service import HIGHEST_STEP, TaskCheckpoints
 from hitl_tui.version import __version__
 
@@ -90,10 +91,13 @@ class _Command:
         masc = masc_folder(given.masc_dir)
         self._secrecy.look_in([masc.parent], self._data)
         records = not (given.approve or given.reject or given.status)
-        policy = Policy() if given.interrupt is None else held_policy(masc, self._data)  # it takes time to read
+        ruled = given.interrupt is not None or given.approve
+        policy = held_policy(masc, self._data) if ruled else Policy()  # it takes time to read
         self._masc = masc
         store = store_of(masc, self._environ, self._changed)
-        self._tasks, self._poll = TaskCheckpoints(store, policy, secrecy=self._secrecy), store.poll
+        approvers = ApproverFile(self._data, elsewhere=uses_neo4j(self._environ))
+        self._tasks = TaskCheckpoints(store, policy, secrecy=self._secrecy, approvers=approvers)
+        self._poll = store.poll
         if given.status:
             return self._show()
         if not records:
@@ -138,8 +142,6 @@ class _Command:
         """Return why nobody here can approve a step, in a line; nothing where they can."""
         if step.view is None or not needs_verified(step.view.request.terms):
             return []
-        from hitl_tui.policy.approvers import ApproverFile
-
         request = step.view.request
         said = ApproverFile(self._data).current.shortfall(request.terms, request.requester)
         return [safe_message(said, multiline=False)] if said else []

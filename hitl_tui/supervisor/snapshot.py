@@ -321,8 +321,11 @@ def counted_now(view: RequestView, approvers: Approvers) -> RequestView:
     gone = approvers.without(resolution.decisions, request.terms) if resolution.outcome is Outcome.PENDING else ()
     if not gone:
         return view
-    kept = tuple(vote for vote in resolution.decisions if vote.person not in gone)
-    return replace(view, resolution=replace(resolution, decisions=kept, needed=request.terms.quorum - len(kept)))
+    said, kept = (
+        tuple(vote for vote in votes if vote.person not in gone) for votes in (view.decisions, resolution.decisions)
+    )
+    counted = replace(resolution, decisions=kept, needed=request.terms.quorum - len(kept))
+    return replace(view, decisions=said, resolution=counted)
 
 
 def with_obstacles(questions: Iterable[Question], approvers: Approvers) -> tuple[Question, ...]:

@@ -38,6 +38,7 @@ from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.protocols import Conflict, Requests, Streams, read_stream
 from hitl_tui.ledger.records import Entry, Head, RequestView
 from hitl_tui.policy.approver_names import alike
+from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import (
     AWAITED,
@@ -93,6 +94,7 @@ class TaskCheckpoints:
         policy: who has to decide what.
         now: the time, ISO 8601, UTC.
         secrecy: knows the secrets that are declared there; None where none are.
+        approvers: who counts now; None where every vote counts as it was given.
     """
 
     def __init__(
@@ -101,8 +103,10 @@ class TaskCheckpoints:
         policy: Policy = Policy(),
         now: Callable[[], str] = utc_now,
         secrecy: Secrecy | None = None,
+        approvers: ApproverFile | None = None,
     ) -> None:
         self._secrecy = secrecy or Secrecy()
+        self._approvers = approvers
         self._ledger = ledger
         self._policy = policy
         self._now = now
@@ -329,6 +333,7 @@ class TaskCheckpoints:
             who.proof,
             who.account,
             who.claimed,
+            self._gone(checkpoint.view),
         )
         if seen is None:
             await self._ledger.mark_shown([request.id], who.name, channel, now)
@@ -336,6 +341,10 @@ class TaskCheckpoints:
         if (decided := replace(checkpoint, view=view)).ends_task:
             await self.steps(checkpoint.task_id)  # what else of it waits ends with it
         return decided
+
+    def _gone(self, view: RequestView) -> tuple[str, ...]:
+        """Return those whose votes don't count any more."""
+        return self._approvers.current.without(view.decisions, view.request.terms) if self._approvers else ()
 
     def _check_rules(self, request: Request) -> None:
         """Refuse an approval of what the rules deny by now, or leave to more people than when it was asked."""

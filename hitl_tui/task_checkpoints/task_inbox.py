@@ -20,6 +20,7 @@ from hitl_tui.core.requests import REFUSING, Verdict
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.stream_ledger import StreamLedger
+from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 from hitl_tui.task_checkpoints.folders import NAME, held_policy, registered, store_of, uses_neo4j, written_at
@@ -114,7 +115,8 @@ class TaskInbox:
         secrecy = Secrecy()
         # What is in a database may be of any of them.
         secrecy.look_in([one.parent for one in ((masc, *self._known()) if self._in_database else (masc,))], self._data)
-        return TaskCheckpoints(self._store(masc), policy, self._now, secrecy)
+        approvers = ApproverFile(self._data, elsewhere=self._in_database)
+        return TaskCheckpoints(self._store(masc), policy, self._now, secrecy, approvers)
 
     def _store(self, masc: Path) -> StreamLedger:
         return store_of(masc, self._environ, partial(self._changed, masc) if self._changed is not None else None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from people import write_approvers
 
 from hitl_tui.core.errors import BadInput, Refused
 from hitl_tui.core.identity import Identity, Proof
@@ -14,6 +15,7 @@ from hitl_tui.core.requests import Outcome, Verdict
 from hitl_tui.core.supersession import Cause
 from hitl_tui.ledger.entry_files import EntryFiles, at_once
 from hitl_tui.ledger.stream_ledger import StreamLedger
+from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.task_checkpoints.checkpoint import Call, Checkpoint, Ruled, Status, unawaited
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.wording.inbox_rows import call_rows, step_rows
@@ -264,3 +266,20 @@ def test_rules_that_deny_or_ask_more_people_hold_for_what_waits(place: Place, ru
     assert at_once(stricter.the_step(TASK, None)).status is Status.INTERRUPTED
     refused = at_once(stricter.decide(step, Verdict.REJECT, ANN, "test", seen=seen))
     assert refused.status is Status.REJECTED
+
+
+def test_the_vote_of_somebody_who_was_removed_does_not_count(place: Place, tmp_path: Path) -> None:
+    write_approvers(tmp_path / "data", "ann", "bob", "cid")
+    tasks = TaskCheckpoints(
+        StreamLedger(EntryFiles(place.folder)), TWO, place.now, approvers=ApproverFile(tmp_path / "data")
+    )
+    step = shown(place, TWO)
+    assert step.view is not None
+    seen = step.view.request.digest
+    voted = at_once(tasks.decide(step, Verdict.APPROVE, ANN, "test", seen=seen))
+    write_approvers(tmp_path / "data", "bob", "cid")
+    again = at_once(tasks.decide(voted, Verdict.APPROVE, BOB, "test", seen=seen))
+    assert (
+        again.status is Status.INTERRUPTED and again.view is not None and again.view.decisions[-1].without == ("ann",)
+    )
+    assert at_once(tasks.decide(again, Verdict.APPROVE, CID, "test", seen=seen)).status is Status.COMPLETED

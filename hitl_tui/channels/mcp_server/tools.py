@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,12 +18,14 @@ from hitl_tui.core.json_text import check_storable, names_digest
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.core.policy import Policy
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import escaped_json, one_line
 from hitl_tui.language import _, translate
+from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
-from hitl_tui.task_checkpoints.folders import held_policy, register
+from hitl_tui.task_checkpoints.folders import held_policy, register, uses_neo4j
 from hitl_tui.task_checkpoints.service import TaskCheckpoints, TaskLedger
 
 CHANNEL = "mcp"
@@ -239,7 +242,7 @@ class TaskTools:
     def __init__(self, ledger: TaskLedger, masc: Path, data: Path, secrecy: Secrecy, changes: Changes) -> None:
         self._ledger, self._masc, self._data = ledger, masc, data
         self._secrecy, self._changes = secrecy, changes
-        self._tasks = TaskCheckpoints(ledger, secrecy=secrecy)
+        self._tasks = self._under(Policy())
         self._functions: Mapping[str, Callable[[JsonObject, Identity | None], Any]] = {
             "masc_interrupt": self._interrupt,
             "masc_approve": self._approve,
@@ -288,7 +291,7 @@ class TaskTools:
                 ),
                 reason="not_allowed",
             )
-        tasks = TaskCheckpoints(self._ledger, held_policy(self._masc, self._data), secrecy=self._secrecy)
+        tasks = self._under(held_policy(self._masc, self._data))
         texts = [str(given[key]) for key in ("action", "agent", "message")]
         step = await tasks.record(str(given["task_id"]), _number(given["step"]), *texts, again=True)
         register(self._data, self._masc)
@@ -343,7 +346,9 @@ class TaskTools:
                 Message("{} is high-risk; give the checkpoint_id or digest of what you were shown.", step.name),
                 reason="digest",
             )
-        done = await self._tasks.decide(
+        lets = verdict is Verdict.APPROVE
+        tasks = self._under(held_policy(self._masc, self._data)) if lets else self._tasks
+        done = await tasks.decide(
             step, verdict, who, CHANNEL, reason=str(given.get("reason", "")), value=value, seen=digest
         )
         return {
@@ -352,6 +357,11 @@ class TaskTools:
             "message": translate(done.decision_words(verdict)),
             "checkpoint": document_of(done),
         }
+
+    def _under(self, policy: Policy) -> TaskCheckpoints:
+        """Return the tasks, under the rules that hold now, with the votes of those who are approvers now."""
+        approvers = ApproverFile(self._data, elsewhere=uses_neo4j(os.environ))
+        return TaskCheckpoints(self._ledger, policy, secrecy=self._secrecy, approvers=approvers)
 
     async def _pending(self, given: JsonObject, who: Identity | None) -> JsonObject:
         named = await self._looked_up(given)
