@@ -22,6 +22,8 @@ KEY = base64.b64encode(bytes(range(32))).decode()
 """What its record is signed with."""
 GROWS = {"message", "waited", "duration", "owned"}
 """What depends on the time and on who looks."""
+MENDED = {"options", "shape", "asks"}
+"""What an older version said wrongly of questions of graphs: which answers they take, their form, their words."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def differing(before: Any, now: Any, at: str = "") -> list[str]:
         return [
             place
             for key, value in before.items()
-            if key not in GROWS
+            if key not in GROWS | MENDED
             for place in (differing(value, now[key], f"{at}.{key}") if key in now else [f"{at}.{key} is gone"])
         ]
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):

@@ -14,6 +14,7 @@ from hitl_tui.commands.spec import SPECS
 from hitl_tui.console.keys import KEYS
 from hitl_tui.core.todos import Status
 from hitl_tui.language import _, using
+from hitl_tui.policy.accounts import account_name
 
 pytestmark = pytest.mark.long
 
@@ -39,7 +40,8 @@ WRITTEN = frozenset(
     | {"provider", "name", "none", "budget", "tokens", "da"}
 )
 """Names of keys, commands, nodes and fields, and what the test and its documents say."""
-KNOWN = KEYS_SHOWN | PROGRAM | NODES | FIELDS | WRITTEN | frozenset(w.strip("/<>[]…") for w in TYPED)
+PEOPLE = frozenset({"ann", "bob", account_name()})
+KNOWN = PEOPLE | KEYS_SHOWN | PROGRAM | NODES | FIELDS | WRITTEN | frozenset(w.strip("/<>[]…") for w in TYPED)
 
 
 async def seen(c: Console, what: str) -> list[str]:

@@ -54,7 +54,7 @@ async def test_a_list_says_of_each_session_what_it_says_of_itself_by_six_questio
             assert await registry.admin.titles([*titles, "none"]) == titles
             assert len(asked) == 1
             monkeypatch.undo()
-            each = [await load_summary(tables, f"s{number}", 0) for number in range(1, 40)]
+            each = [await load_summary(registry.store.data, tables, f"s{number}", 0) for number in range(1, 40)]
             assert found == each
             assert (found[0].status, found[0].owned, found[1].status) == ("finished", True, "interrupted")
             with_words = await registry.admin.sessions("question no17no")
