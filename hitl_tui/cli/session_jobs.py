@@ -208,10 +208,10 @@ def _report(
 async def show(job: Job) -> int:
     """Show where a session stands; nothing is opened or run."""
     async with looking(job) as registry:
-        with suppress(StorageError):  # what can't be settled now can still be shown
-            await registry.settle_overdue()
         setup = await registry.setup(job.arguments.session, teams=False)
         job.session_id = setup.info.id
+        with suppress(StorageError):  # what can't be settled now can still be shown
+            await registry.settle_overdue(setup.info.id)
         owned = setup.folder.is_owned()
         async with SessionFollower.open(setup) as follower:
             snapshot = follower.snapshot

@@ -31,6 +31,7 @@ from hitl_tui.core.safe_text import mask, one_line, safe_text
 from hitl_tui.core.secret_names import check_stored, named_in
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.ledger.attention import SHIFT, attention, fatigue
+from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.notifications.outbox import delivery_problems
 from hitl_tui.notifications.wake import wake
@@ -152,9 +153,15 @@ class SessionRegistry:
             tell(said)
         self._warnings.clear()
 
-    async def settle_overdue(self) -> list[str]:
-        """Settle the overdue questions of all sessions, unless nothing may be written; return their ids."""
-        return [] if self.data.read_only else await self.ledger.expire(self._now())
+    async def settle_overdue(self, session: str = "") -> list[str]:
+        """Settle the overdue questions of all sessions, unless nothing may be written; return their ids.
+
+        Args:
+            session: only of this one, where its record is as it was written.
+        """
+        if self.data.read_only or (session and (await verify(self.ledger, session)).problems):
+            return []
+        return await self.ledger.expire(self._now(), session or None)
 
     def notify(self) -> None:
         """Let somebody tell of what was opened or decided, where the settings of a person or of a workspace say so."""
