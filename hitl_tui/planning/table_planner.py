@@ -8,14 +8,15 @@ from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject, TodoMetadata
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionStep
 from hitl_tui.core.step_heads import headed
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.agent import PlannerAround
-from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed, UnknownTask
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, UnknownTask
+from hitl_tui.planning.rule_planner.plan_changes import changes_told
 from hitl_tui.planning.rule_planner.plan_steps import before_report
 from hitl_tui.planning.rule_planner.query_reader import report_file, report_subject
 
@@ -92,7 +93,9 @@ class TablePlanner(PlannerAround):
     async def _beside(self, proposed: Proposed, steps: Sequence[ExecutionStep]) -> Proposed:
         """Return changes, such as questions and the report on them, with the tables that the questions are about."""
         asked = [step for step in steps if step.agent in (SEARCH, ANALYSIS)]
-        whole = await self._with_tables(ExecutionPlan(tuple(steps)), asked)
+        whole = await self._with_tables(ExecutionPlan(tuple(steps)), asked) if asked else ExecutionPlan(tuple(steps))
+        if whole.steps == tuple(steps):
+            return proposed
         added = {one.step.id: one for one in proposed.changes if isinstance(one, AddStep)}
         ids = {step.id for step in whole.steps}
         remarks = [text for key, one in added.items() if key not in ids for text in one.metadata.get("remarks", ())]
@@ -100,7 +103,8 @@ class TablePlanner(PlannerAround):
         made = [
             replace(added[one.id], step=one) if one.id in added else _remarked([one], remarks)[0] for one in whole.steps
         ]
-        return replace(proposed, changes=(*others, *made))
+        changes: tuple[PlanChange, ...] = (*others, *made)
+        return replace(proposed, reason=joined([*changes_told(changes), *proposed.notes]), changes=changes)
 
     async def _with_tables(
         self, plan: ExecutionPlan, asked: Sequence[ExecutionStep], language: str = "", subject: str = ""

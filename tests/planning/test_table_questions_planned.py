@@ -193,7 +193,9 @@ def test_a_report_on_two_questions_asks_the_table_each(agent: PlanningAgent) -> 
     begun = asyncio.run(agent.create_execution_plan(fact)).plan
     todos = [replace(todo, status=Status.COMPLETED, attempt=1) for todo in agent.convert_with_strategy(begun)]
     text = "How much did Tom pay and how much did Ann pay? Write a report."
-    added = [dict(one["todo"]) for one in asyncio.run(agent.revise(text, fact, todos)).changes]
+    proposed = asyncio.run(agent.revise(text, fact, todos))
+    added = [dict(one["todo"]) for one in proposed.changes]
+    assert all(f'"{one["name"]}"' in str(proposed.reason) for one in added), "it tells of the steps that it adds"
     asked = [one for one in added if one["arguments"].get("analysis_type") == "tables"]
     assert [one["arguments"]["query"] for one in asked] == ["How much did Tom pay?", "how much did Ann pay?"]
     assert {one["id"] for one in asked} <= {*added[-1]["dependencies"]}

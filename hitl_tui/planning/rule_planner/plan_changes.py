@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -554,7 +554,8 @@ class _Revision:
             unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text)]
             refused = [refusal.message for refusal in self.refusals]
             notes = [*refused, *(Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread)]
-            reason = joined([*self._told(changes), *left_out(asked, scene.language), *refused])
+            kept = {todo_id for todo_id, how in self.draft.gone.items() if how is Change.REMOVE}
+            reason = joined([*changes_told(changes, kept), *left_out(asked, scene.language), *refused])
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
             raise self.refusals[0]
@@ -581,16 +582,21 @@ class _Revision:
         unknown = Message('No change to the plan found in "{}": no step and no declared command does that.', text)
         return UnknownTask(fixed or unknown, help=help)
 
-    def _told(self, changes: Sequence[PlanChange]) -> list[Message]:
-        """Return what the changes do, a sentence for each kind."""
-        told: dict[Message, list[str]] = {}
-        for change in changes:
-            if isinstance(change, AddStep):
-                told.setdefault(_TOLD[Change.ADD], []).append(f'"{change.step.name}"')
-            else:
-                kept = change["kind"] == Change.SKIP and self.draft.gone[change["todo_id"]] is Change.REMOVE
-                told.setdefault(_KEPT if kept else _TOLD[change["kind"]], []).append(step_name(change["todo_id"]))
-        return [sentence.filled(names) for sentence, names in told.items()]
+
+def changes_told(changes: Sequence[PlanChange], kept: Collection[str] = ()) -> list[Message]:
+    """Return what changes of a plan do, a sentence for each kind.
+
+    Args:
+        kept: steps that were to be removed, and of which those that others depend on are skipped.
+    """
+    told: dict[Message, list[str]] = {}
+    for change in changes:
+        if isinstance(change, AddStep):
+            told.setdefault(_TOLD[Change.ADD], []).append(f'"{change.step.name}"')
+        else:
+            skipped = change["kind"] == Change.SKIP and change["todo_id"] in kept
+            told.setdefault(_KEPT if skipped else _TOLD[change["kind"]], []).append(step_name(change["todo_id"]))
+    return [sentence.filled(names) for sentence, names in told.items()]
 
 
 def _unchecked(condition: str, todo: SupervisorTodo) -> BadInput:
