@@ -125,6 +125,7 @@ def test_a_condition_is_of_the_step_that_it_is_said_of() -> None:
     [
         "when the backup is done, delete logs older than 30 days",
         "delete logs older than 30 days if needed",
+        "delete logs older than 30 days once more",
         "check if the logs are there, then delete logs older than 30 days",
         "로그 목록이 끝나면 30일 지난 로그를 삭제해줘",
         "화면 로그 가운데 30일 지난 로그를 삭제해줘",
