@@ -16,8 +16,8 @@ from textual.widgets import Static
 from hitl_tui.console import keys
 from hitl_tui.console.dialogs.reading_dialog import ReadingText
 from hitl_tui.console.keymap import keymap_of
-from hitl_tui.console.widgets.copying import copy_lines
-from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
+from hitl_tui.console.widgets.clipboard import copy_lines
+from hitl_tui.console.widgets.text_search import SearchInput, SearchMatches, TextSearch
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.text_comparison import lowered
@@ -89,8 +89,7 @@ class SearchedText(ViewerText):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._drawn: list[DrawnLine] | None = None
-        self._matches: list[int] = []
-        self._here = -1
+        self._matches = SearchMatches()
 
     @property
     def parts(self) -> Sequence[Widget]:
@@ -124,26 +123,20 @@ class SearchedText(ViewerText):
     def seek(self) -> None:
         """Find all lines that have the words, and go to the first one at or below the first that is seen."""
         needle = self.finding.needle
-        self._matches = list(_lines_with(needle, [line.text for line in self.lines])) if needle.strip() else []
-        self._here = -1
-        if self._matches:
-            seen = bisect_left([self.lines[n].y for n in self._matches], self.scroll_offset.y)
-            self._go_to(self._matches[seen % len(self._matches)])
+        self._matches.set(_lines_with(needle, [line.text for line in self.lines]) if needle.strip() else ())
+        if places := self._matches.places:
+            seen = bisect_left([self.lines[n].y for n in places], self.scroll_offset.y)
+            self._go_to(places[seen % len(places)])
         else:
             self.query(FoundLine).set(display=False)
         super().seek()
 
     def action_match(self, by: int) -> None:
-        if not self._matches:
-            return
-        if by > 0:
-            place = bisect_right(self._matches, self._here) % len(self._matches)
-        else:
-            place = bisect_left(self._matches, self._here) - 1
-        self._go_to(self._matches[place])
+        if self._matches.places:
+            self._go_to(self._matches.beside(by))
 
     def _go_to(self, number: int) -> None:
-        self._here, line = number, self.lines[number]
+        self._matches.current, line = number, self.lines[number]
         if not self.query(FoundLine):
             self.mount(FoundLine())
         self.query_one(FoundLine).mark(line, self.finding.needle)
@@ -153,10 +146,7 @@ class SearchedText(ViewerText):
         self.show_foot()
 
     def found_words(self) -> str:
-        if not self._matches:
-            return _("not found")
-        place = bisect_left(self._matches, self._here) + 1
-        return _("{n:,} of {total:,}").format(n=place, total=len(self._matches))
+        return self._matches.words
 
     def key_words(self) -> str:
         said = _("{viewer.close} Close · {text.find} Find · {text.copy} Copy · {viewer.page_down} Read on")

@@ -22,11 +22,11 @@ from textual.strip import Strip
 
 from hitl_tui.console import keys
 from hitl_tui.console.services import console_of
-from hitl_tui.console.widgets.copying import copy_lines
-from hitl_tui.console.widgets.text_search import SearchInput, TextSearch
+from hitl_tui.console.widgets.clipboard import copy_lines
+from hitl_tui.console.widgets.text_search import SearchInput, SearchMatches, TextSearch
 from hitl_tui.core.safe_text import cell_width, clip
 from hitl_tui.core.text_comparison import lowered
-from hitl_tui.language import _, translate
+from hitl_tui.language import translate
 from hitl_tui.wording.status_words import number_of, progress_bar
 from hitl_tui.wording.times import clock_words
 
@@ -125,8 +125,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         self._follows = True  # until somebody scrolls away from the end; a pane that grows or shrinks changes nothing
         self._bars: dict[str, float] = {}
         self.finding = TextSearch()
-        self._matches: list[int] = []
-        self._here = -1
+        self._matches = SearchMatches()
 
     # What is in it ---------------------------------------------------------------------------------------------
 
@@ -177,7 +176,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
                 self._rows += rows
                 self._owners += [number] * len(rows)
                 if self.finding.text and self.finding.needle in lowered(line.head + line.text):
-                    self._matches.append(number)
+                    self._matches.places.append(number)
         dropped = self._drop()
         if len(self._rows) != before or dropped:
             self._measure(self._follows, -dropped)
@@ -200,7 +199,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         self._base += surplus
         rows = bisect_left(self._owners, self._base)
         del self._rows[:rows], self._owners[:rows]
-        del self._matches[: bisect_left(self._matches, self._base)]
+        del self._matches.places[: bisect_left(self._matches.places, self._base)]
         self._broken_from = max(self._broken_from, self._base)
         return rows
 
@@ -269,15 +268,14 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
     def seek(self) -> None:
         """Find all lines that have the words, and go to the last one at or before what is seen."""
         needle = self.finding.needle
-        self._matches = [
+        self._matches.set(
             number
             for number, line in enumerate(self._said, start=self._base)
             if needle and self._shows(line) and needle in lowered(line.head + line.text)
-        ]
-        self._here = -1
-        if self._matches:
+        )
+        if places := self._matches.places:
             last = self._owner_at(self.scroll_offset.y + self.size.height - 1)
-            self._go_to(self._matches[max(0, bisect_right(self._matches, last) - 1)])
+            self._go_to(places[max(0, bisect_right(places, last) - 1)])
         self._foot()
         self.refresh()
 
@@ -291,18 +289,13 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         self.action_scroll_up()
 
     def action_match(self, by: int) -> None:
-        if not self._matches:
-            return
-        if by > 0:
-            place = bisect_right(self._matches, self._here) % len(self._matches)
-        else:
-            place = bisect_left(self._matches, self._here) - 1
-        self._go_to(self._matches[place])
+        if self._matches.places:
+            self._go_to(self._matches.beside(by))
 
     def _go_to(self, number: int) -> None:
         while number < self._broken_from and self._broken_from > self._base:
             self._measure(False, self._break_older())
-        self._here = number
+        self._matches.current = number
         row = bisect_left(self._owners, number)
         top, height = self.scroll_offset.y, self.size.height
         if not top <= row < top + height - (not self._framed):
@@ -328,11 +321,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
 
     def _foot_words(self) -> Content:
         if self.finding.active:
-            place = bisect_left(self._matches, self._here) + 1
-            found = (
-                _("{n:,} of {total:,}").format(n=place, total=len(self._matches)) if self._matches else _("not found")
-            )
-            return self.finding.shown(found if self.finding.text else "")
+            return self.finding.shown(self._matches.words if self.finding.text else "")
         parts: list[Content] = []
         room = self.size.width - 4
         for todo_id, share in self._bars.items():
@@ -379,7 +368,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         line = self._said[number - self._base]
         if line.head and (row == 0 or self._owners[row - 1] != number):
             shown.stylize(self.get_component_rich_style("stream--head"), 0, len(line.head))
-        if self.finding.text and number in (self._here, *self._matched(number)):
+        if self.finding.text and number in self._matches:
             self._mark(shown, number)
         if (selection := self.text_selection) is not None and (span := selection.get_span(row)) is not None:
             start, end = span
@@ -387,12 +376,8 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
             shown.stylize(style, start, len(text) if end == -1 else end)
         return shown
 
-    def _matched(self, number: int) -> tuple[int, ...]:
-        place = bisect_left(self._matches, number)
-        return (number,) if place < len(self._matches) and self._matches[place] == number else ()
-
     def _mark(self, shown: Text, number: int) -> None:
-        style = self.get_component_rich_style("stream--here" if number == self._here else "stream--found")
+        style = self.get_component_rich_style("stream--here" if number == self._matches.current else "stream--found")
         text, needle = lowered(shown.plain), self.finding.needle
         start = text.find(needle)
         while start >= 0:

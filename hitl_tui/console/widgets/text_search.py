@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 from textual.events import Key, Paste
@@ -15,7 +16,7 @@ from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.keys import FINDING, KeySpec, of
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.text_comparison import lowered
-from hitl_tui.language import mark
+from hitl_tui.language import _, mark
 
 _LONGEST = 200
 _SHOWN = 40
@@ -91,6 +92,38 @@ class TextSearch:
             (f"{one_line(self.text, _SHOWN)}{cursor}", "bold $foreground"),
             (f" · {found}" if found else "", "$text-muted"),
         )
+
+
+class SearchMatches:
+    """The places that have the words, by number and in order, and the one that was gone to."""
+
+    def __init__(self) -> None:
+        self.places: list[int] = []
+        self.current = -1
+
+    def set(self, places: Iterable[int]) -> None:
+        """Take other places; none was gone to yet."""
+        self.places, self.current = list(places), -1
+
+    def __contains__(self, number: int) -> bool:
+        place = bisect_left(self.places, number)
+        return place < len(self.places) and self.places[place] == number
+
+    def beside(self, by: int) -> int:
+        """Return the place after the current one, or before it if `by` is negative; past an end comes the other.
+
+        There must be a place.
+        """
+        if by > 0:
+            return self.places[bisect_right(self.places, self.current) % len(self.places)]
+        return self.places[bisect_left(self.places, self.current) - 1]
+
+    @property
+    def words(self) -> str:
+        """Which of how many the current one is."""
+        if not self.places:
+            return _("not found")
+        return _("{n:,} of {total:,}").format(n=bisect_left(self.places, self.current) + 1, total=len(self.places))
 
 
 class SearchInput(SearchField):
