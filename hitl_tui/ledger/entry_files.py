@@ -10,7 +10,6 @@ import errno
 import json
 import os
 import re
-import secrets
 import stat
 import time
 from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
+from hitl_tui.config.atomic_files import link_new, sync_folder, write_new
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Entry
@@ -61,19 +61,14 @@ class EntryFiles:
 
     async def add(self, entry: Entry) -> bool:
         folder = self._of(entry.stream)
-        draft = folder / f".new-{secrets.token_hex(8)}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             try:
-                _write(draft, _text(entry))
-                os.link(draft, folder / _file_name(entry.n))
+                write_new(folder / _file_name(entry.n), _text(entry), link_new)
             except FileExistsError:
                 return False
-            finally:
-                draft.unlink(missing_ok=True)
-            _sync(folder)
             if entry.n == 1:
-                _sync(self.folder)
+                sync_folder(self.folder)
             os.utime(self.folder)  # whoever watches looks at one time alone
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT):
@@ -159,22 +154,6 @@ def _entry(path: Path, stream: str, n: int) -> Kept:
     if (entry.stream, entry.n) != (stream, n):
         raise StorageError(Message("{} is damaged: it is an entry of another place.", path))
     return Kept(entry, order)
-
-
-def _write(path: Path, text: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-import os
 import secrets
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.config.atomic_files import link_new, make_private, write_atomically, write_new
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head
@@ -180,8 +181,8 @@ class Signer:
             "accepted": {name: sorted(keys) for name, keys in others.items()},
         }
         try:
-            _make_private(self.folder)
-            _write(self.folder / STATE_FILE, json.dumps(data, indent=2).encode())
+            make_private(self.folder)
+            write_atomically(self.folder / STATE_FILE, json.dumps(data, indent=2).encode())
         except OSError:
             if self._seed is None:
                 raise
@@ -211,19 +212,17 @@ def _stored(folder: Path) -> bytes:
     path = folder / KEY_FILE
     try:
         if not path.exists():
-            _make_private(folder)
-            draft = path.with_name(f".{KEY_FILE}.{secrets.token_hex(8)}")
-            _write(draft, base64.urlsafe_b64encode(secrets.token_bytes(_BYTES)) + b"\n")
-            try:
-                os.link(draft, path)  # another process may be first: then its key is the one
-            except FileExistsError:
-                pass
-            finally:
-                draft.unlink(missing_ok=True)
+            make_private(folder)
+            with suppress(FileExistsError):  # another process may be first: then its key is the one
+                write_new(path, base64.urlsafe_b64encode(secrets.token_bytes(_BYTES)) + b"\n", link_new)
         text = path.read_text(encoding="ascii")
     except (OSError, ValueError) as error:
         raise StorageError(
-            Message("The key for signing the record, {}, can't be read or made: {}.", path, error)
+            Message(
+                "The key for signing the record, {}, can't be read or made: {}.",
+                path,
+                getattr(error, "strerror", None) or error,
+            )
         ) from error
     try:
         return _decoded(text.strip(), str(path))
@@ -253,15 +252,3 @@ def _state(folder: Path) -> KnownSignatures:
         return KnownSignatures(frozenset(map(str, data["keys"])), since, heads, accepted)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return KnownSignatures()
-
-
-def _make_private(folder: Path) -> None:
-    from hitl_tui.config.atomic_files import make_private
-
-    make_private(folder)
-
-
-def _write(path: Path, content: bytes) -> None:
-    from hitl_tui.config.atomic_files import write_atomically
-
-    write_atomically(path, content)  # for this account alone: mkstemp makes it so

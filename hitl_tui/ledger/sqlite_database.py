@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from hitl_tui.config.atomic_files import link_new, make_private, sync_folder
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sealing import Sealing
@@ -321,9 +322,7 @@ def _check_format(db: sqlite3.Connection, path: Path) -> None:
 
 def _create(path: Path) -> None:
     """Make a ledger under another name and link it into place, so that it is there whole or not at all."""
-    missing = [p for p in (path.parent, *path.parent.parents) if not p.exists()]
-    for folder in reversed(missing):
-        folder.mkdir(mode=0o700, exist_ok=True)
+    make_private(path.parent)
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -335,22 +334,14 @@ def _create(path: Path) -> None:
         finally:
             db.close()
         try:
-            os.link(draft, path)
+            link_new(draft, path)
         except FileExistsError:
             return  # another process was first
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     finally:
         draft.unlink(missing_ok=True)
         for suffix in ("-wal", "-shm", "-journal"):
             Path(f"{draft}{suffix}").unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def text_of(raw: bytes) -> str:
@@ -395,4 +386,4 @@ def explain(path: Path, error: Exception) -> HitlError:
         return BadInput(Message("This is too large for the ledger: SQLite keeps at most a gigabyte in one place."))
     if code == sqlite3.SQLITE_CONSTRAINT:
         return StorageError(Message("The tables of the ledger {} contradict each other ({}); verify it.", path, error))
-    return StorageError(Message("The ledger {} can't be used: {}.", path, error))
+    return StorageError(Message("The ledger {} can't be used: {}.", path, getattr(error, "strerror", None) or error))

@@ -11,7 +11,6 @@ activity.log       the stream of what teams said
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import hashlib
 import json
@@ -26,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypedDict
 
-from hitl_tui.config.atomic_files import make_private, sync_folder
+from hitl_tui.config.atomic_files import make_private, publish_new, sync_folder
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
@@ -118,7 +117,10 @@ class ArchiveDraft:
             _write_members(self._file, members, about)
             self._file.flush()
             os.fsync(self._file.fileno())
-            _link(_draft_of(self._path), self._path)
+            try:
+                publish_new(_draft_of(self._path), self._path)
+            except FileExistsError:
+                raise _exists(self._path) from None
             sync_folder(self._path.parent)
 
 
@@ -167,20 +169,11 @@ def check_target(path: Path) -> None:
     if path.is_dir():
         raise BadInput(Message("{} is a folder; name a file to write.", path))
     if os.path.lexists(path):
-        raise BadInput(Message("{} already exists; existing files are never overwritten.", path))
+        raise _exists(path)
 
 
-def _link(draft: Path, path: Path) -> None:
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        raise BadInput(Message("{} already exists; existing files are never overwritten.", path)) from None
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP):
-            raise
-        # A file system without links: take the name first, then fill it.
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        draft.replace(path)
+def _exists(path: Path) -> BadInput:
+    return BadInput(Message("{} already exists; existing files are never overwritten.", path))
 
 
 def _write_members(file: IO[bytes], members: Mapping[str, Path], about: Mapping[str, object]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import multiprocessing
 import os
@@ -186,3 +187,15 @@ def test_a_clock_that_goes_back_neither_revives_nor_reorders(tmp_path: Path) -> 
     assert view is not None and view.resolution.outcome is Outcome.EXPIRED
     listed = at_once(ledger(tmp_path).requests(at(50), pending=False))
     assert [v.request.id for v in listed] == [early.id, late.id]
+
+
+def test_without_hard_links_nothing_is_recorded_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    with pytest.raises(StorageError, match=r"can't be written: its file system has no hard links\.$"):
+        at_once(ledger(tmp_path).open_requests([REQUEST]))
+    assert [file for file in tmp_path.rglob("*") if file.is_file()] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -256,3 +258,18 @@ def test_a_folder_gets_a_file_of_its_own(tmp_path: Path) -> None:
     (data / "settings.toml").write_text(f'[audit]\nanchors = "{place}"\n', encoding="utf-8")
     found = anchor_file(data, data / "ledger.db")
     assert found is not None and found.path.parent == place
+
+
+async def test_without_hard_links_neither_key_nor_ledger_is_made_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refuse)
+    room = Room(tmp_path)
+    with pytest.raises(StorageError, match=r"can't be read or made: its file system has no hard links\.$"):
+        room.signer().public  # noqa: B018 - making the key is what fails
+    with pytest.raises(StorageError, match=r"can't be used: its file system has no hard links\.$"):
+        await room.write("a")
+    assert list(room.keys.iterdir()) == list(room.path.parent.iterdir()) == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import errno
 import hashlib
 import os
 import posixpath
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from hitl_tui.config.atomic_files import publish_new
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
@@ -46,8 +46,6 @@ _NAME_BYTES = 150
 _TITLE = 80
 _CITATIONS = 50
 _FILLERS = frozenset("\u115f\u1160\u3164\uffa0")
-# What file systems without hard links answer; EPERM is Linux's word for FAT.
-_NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EXDEV})
 
 
 class DocumentState(TypedDict, total=False):
@@ -342,7 +340,8 @@ def _write_new(folder: int, name: str, content: bytes) -> str:
             file.flush()
             os.fsync(file.fileno())
         for candidate in _candidates(name):
-            if _publish(folder, temporary, candidate):
+            with contextlib.suppress(FileExistsError):
+                publish_new(temporary, candidate, folder)
                 return candidate
     finally:
         with contextlib.suppress(FileNotFoundError):
@@ -362,30 +361,3 @@ def _free_path(workspace: Path, path: str) -> str:
     folder, name = posixpath.split(path)
     free = (candidate for candidate in _candidates(name) if not os.path.lexists(workspace / folder / candidate))
     return posixpath.join(folder, next(free, name))
-
-
-def _publish(folder: int, temporary: str, name: str) -> bool:
-    """Give the finished file its name; False when the name is taken."""
-    try:
-        os.link(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except FileExistsError:
-        return False
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        return _publish_by_renaming(folder, temporary, name)
-    return True
-
-
-def _publish_by_renaming(folder: int, temporary: str, name: str) -> bool:
-    """As `_publish`, where there are no hard links: the name is taken by an empty file first, then replaced."""
-    try:
-        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder))
-    except FileExistsError:
-        return False
-    try:
-        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
-        os.unlink(name, dir_fd=folder)
-        raise
-    return True
