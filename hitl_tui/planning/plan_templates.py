@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
-from hitl_tui.config.atomic_files import make_private, write_atomically
+from hitl_tui.config.atomic_files import make_private, write_new
 from hitl_tui.config.problems import first_problem, key_places
 from hitl_tui.config.schema import problems_in
 from hitl_tui.core.errors import BadInput, StorageError, UnknownName
@@ -257,11 +257,12 @@ class TemplateShelf:
             )
         read_template(text, key)
         path = self.data / FOLDER / f"{key}.toml"
-        if path.exists():
-            raise BadInput(Message("The template {} exists already; choose another name, or delete {}.", key, path))
         try:
             make_private(path.parent)
-            write_atomically(path, text.encode())
+            write_new(path, text.encode())
+        except FileExistsError as error:
+            taken = Message("The template {} exists already; choose another name, or delete {}.", key, path)
+            raise BadInput(taken) from error
         except OSError as error:
             raise StorageError(Message("{} can't be written: {}.", path, error.strerror or error)) from error
         return path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 from pathlib import Path
@@ -110,6 +111,47 @@ async def test_what_is_no_file_is_set_aside_unread(store: FolderStore, make: obj
     make(Path(store.path("r1")))
     await run_until(runtime.poller(), lambda: bool(runtime.reports))
     assert [one["reason"] for one in aside(store).values()] == ["It isn't a regular file."]
+
+
+async def test_without_hard_links_one_is_first_all_the_same(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "link", refuse_links)
+    await store.put_new("r1", APPROVED)
+    with pytest.raises(AlreadyAnswered):
+        await store.put_new("r1", REVISE)
+    assert [file.name for file in store.folder.iterdir()] == ["r1.json"]
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def refuse_links(*_: object, **__: object) -> None:
+    raise OSError(errno.EPERM, "Operation not permitted")
+
+
+@pytest.mark.parametrize("problem", [None, Problem("late", Message("Too late."))])
+@pytest.mark.parametrize("newest", [b"", b"newest"])
+async def test_what_is_put_between_the_look_and_the_removal_stays(
+    store: FolderStore, monkeypatch: pytest.MonkeyPatch, problem: Problem | None, newest: bytes
+) -> None:
+    await store.put_new("r1", APPROVED)
+    [found] = (await store.poll(["r1"])).found
+    rename = Path.rename
+
+    def late(self: Path, target: Path) -> Path:
+        put(store, "new", b"newer").replace(store.path("r1"))
+        moved = rename(self, target)
+        if newest:
+            put(store, "r1", newest)
+        return moved
+
+    monkeypatch.setattr(Path, "rename", late)
+    await (store.set_aside(found, problem) if problem else store.remove(found))
+    there = files_in(store.folder)
+    assert {name for name in there if not name.endswith(".reason.json")} == {"r1.json"}
+    assert there["r1.json"] == (newest or b"newer")
 
 
 class Stiff(FolderStore):

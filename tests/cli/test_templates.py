@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
@@ -200,6 +202,24 @@ def reserve(room: str, day: str) -> str:
     """Reserve a room on a day."""
     return f"{room} {day}"
 '''
+
+
+def test_of_those_who_save_one_name_at_once_one_does(tmp_path: Path) -> None:
+    ready = Barrier(8)
+
+    def save(number: int) -> bool:
+        ready.wait()
+        try:
+            TemplateShelf(tmp_path).save("same", f'[[steps]]\nagent = "a"\ntask = "{number}"\n')
+        except BadInput as error:
+            assert "exists already" in str(error)
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        saved = list(pool.map(save, range(8)))
+    [mine] = [number for number, done in enumerate(saved) if done]
+    assert f'task = "{mine}"' in (tmp_path / "templates" / "same.toml").read_text()
 
 
 def test_a_kept_number_runs_as_the_title_says(tmp_path: Path) -> None:

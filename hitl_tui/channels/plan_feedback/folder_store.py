@@ -28,7 +28,7 @@ from hitl_tui.channels.plan_feedback.store import (
     reason_name,
     reason_of,
 )
-from hitl_tui.config.atomic_files import sync_folder, write_atomically
+from hitl_tui.config.atomic_files import publish_new, sync_folder, write_atomically, write_new
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
@@ -127,9 +127,10 @@ class FolderStore:
 
     def _remove(self, found: Found) -> None:
         file = self._file(found.request_id)
-        with _told(file), suppress(FileNotFoundError):
-            if _version(file.lstat()) == found.version:
-                file.unlink()
+        with _told(file):
+            taken = self.folder / f".taken-{secrets.token_hex(8)}"
+            if _taken(file, found.version, taken):
+                taken.unlink()
                 sync_folder(self.folder)
 
     def _set_aside(self, found: Found, problem: Problem) -> str:
@@ -138,29 +139,18 @@ class FolderStore:
         with _told(aside):
             aside.mkdir(exist_ok=True)
             write_atomically(aside / f"{name}.reason{_ENDING}", reason_of(found, problem))
-            with suppress(FileNotFoundError):
-                if _version(file.lstat()) == found.version:
-                    file.rename(kept)
+            _taken(file, found.version, kept)
             sync_folder(aside)
             sync_folder(self.folder)
         return str(kept)
 
     def _put_new(self, request_id: str, data: bytes) -> None:
-        file = self._file(request_id)
-        draft = self.folder / f".new-{secrets.token_hex(8)}"
         with _told(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
-                with draft.open("xb") as written:
-                    written.write(data)
-                    written.flush()
-                    os.fsync(written.fileno())
-                os.link(draft, file)
+                write_new(self._file(request_id), data, mode=0o666)
             except FileExistsError as error:
                 raise already_answered(request_id) from error
-            finally:
-                draft.unlink(missing_ok=True)
-            sync_folder(self.folder)
 
     def _fate(self, request_id: str, fingerprint: str) -> Fate:
         file = self._file(request_id)
@@ -249,6 +239,23 @@ def _contents(file: Path, largest: int) -> tuple[os.stat_result, bytes | None]:
             return status, None
         data = opened.read(largest + 1)
     return status, data if len(data) <= largest else None
+
+
+def _taken(file: Path, version: str, place: Path) -> bool:
+    """Move a file of a version to a place; return whether it was of that one.
+
+    Another one stays: one that came between look and move is put back, or dropped if a still newer one has its name.
+    """
+    with suppress(FileNotFoundError):
+        if _version(file.lstat()) != version:
+            return False
+        file.rename(place)
+        if _version(place.lstat()) == version:
+            return True
+        with suppress(FileExistsError):
+            publish_new(place, file)
+        place.unlink(missing_ok=True)
+    return False
 
 
 def _version(status: os.stat_result) -> str:
