@@ -160,7 +160,7 @@ class TaskCheckpoints:
         """Return the question whether a call may be made.
 
         That is the one that waits for exactly this call, under the rules that hold, or was decided and not taken yet;
-        where there is none, a new one is asked.
+        where there is none, a new one is asked. A refusal counts whatever rules hold.
 
         Raises:
             BadInput: a value can't be used.
@@ -172,10 +172,10 @@ class TaskCheckpoints:
         for _ in range(_TRIES):
             length = (await self._ledger.head(task_id)).n
             steps, now = await self.steps(task_id), self._now()
-            asked = [one for one in steps if one.view and one.call and one.call.digest == call.digest and not one.taken]
-            last = asked[-1] if asked else None
-            if last is not None and last.view is not None and _stands(last):
-                if last.view.request.subject.get("policy") == self._policy.version:
+            last = _untaken(steps, call)
+            if last is not None and last.view is not None:
+                same = last.view.request.subject.get("policy") == self._policy.version
+                if same or last.status is Status.REJECTED:
                     return last
                 if last.status is Status.INTERRUPTED:
                     await self._supersede(task_id, last.view.request.id, Cause.ADVANCED)
@@ -188,6 +188,10 @@ class TaskCheckpoints:
             except Conflict:
                 continue
         raise HitlError(Message("{} is being written all the time", clip(task_id)))
+
+    async def untaken(self, task_id: str, call: Call) -> Checkpoint | None:
+        """Return the question about exactly this call whose answer nobody took yet; None where there is none."""
+        return _untaken(await self.steps(task_id), self._call(call))
 
     async def note_ruled(self, task_id: str, call: Call, ruled: Ruled) -> Checkpoint:
         """Record a call that a rule decided.
@@ -270,6 +274,13 @@ class TaskCheckpoints:
             raise Refused(closed_words(late.view.request, late.view.resolution, now), reason="late")
         data = {"step": step, "by": who.name, "arguments": dict(arguments), "request": asked}
         await self._ledger.record(task_id, EDITED, data, now)
+        edited = await self.the_step(task_id, step)
+        assert edited.view is not None, "a step that asked has a request"
+        until = checkpoint.view.evidence.get(AWAITED)
+        if until is None or AWAITED in edited.view.evidence:
+            return edited
+        # Whoever waits says so anew; that nobody does stays true.
+        await self._ledger.attach_evidence(edited.view.request.id, {AWAITED: until}, now)
         return await self.the_step(task_id, step)
 
     async def _supersede(self, task_id: str, request_id: str, cause: Cause, by: str = "") -> bool:
@@ -634,10 +645,12 @@ def _left_over(known: Sequence[Checkpoint]) -> tuple[Checkpoint | None, list[Che
     return ended, [one for one in known if one.status is Status.INTERRUPTED and one.call is None]
 
 
-def _stands(asked: Checkpoint) -> bool:
-    """Return whether what was asked about a call is still its question, or its answer."""
-    assert asked.view is not None, "it was asked"
-    return asked.view.resolution.outcome not in (Outcome.SUPERSEDED, Outcome.EXPIRED)
+def _untaken(steps: Sequence[Checkpoint], call: Call) -> Checkpoint | None:
+    """Return the last question about a call, where it still is its question, or its answer, and wasn't taken."""
+    asked = [one for one in steps if one.view and one.call and one.call.digest == call.digest and not one.taken]
+    last = asked[-1] if asked else None
+    over = last is None or last.view is None or last.view.resolution.outcome in (Outcome.SUPERSEDED, Outcome.EXPIRED)
+    return None if over else last
 
 
 def _check_other(requester: str, who: Identity) -> None:

@@ -415,3 +415,19 @@ def test_of_several_at_once_one_takes_an_approval(shell: Shell) -> None:
         said.append(json.loads(program.stdout.read())["hookSpecificOutput"]["permissionDecision"])
     assert sorted(said) == ["allow", "ask", "ask", "ask", "ask"]
     assert len(waiting(shell)) == 1  # the others wait for one question
+
+
+def test_a_refusal_that_came_late_counts_although_a_rule_allows_the_call_since(shell: Shell) -> None:
+    assert asked(shell, call("git status"))["permissionDecision"] == "ask"
+    decide(shell, "reject", "--reason", "not today")
+    shell.declare(RULES)
+    said = asked(shell, call("git status"))
+    assert (said["permissionDecision"], "not today" in said["permissionDecisionReason"]) == ("deny", True)
+    assert asked(shell, call("git status"))["permissionDecision"] == "allow"  # it counted for one call
+
+
+def test_nobody_waits_for_a_call_that_was_edited_after_its_program_went_on(shell: Shell) -> None:
+    assert asked(shell, call())["permissionDecision"] == "ask"
+    decide(shell, "edit", "--args", '{"command": "make clean"}')
+    (request,) = waiting(shell)
+    assert (request["subject"]["arguments"], request["awaited"]) == ({"command": "make clean"}, False)
