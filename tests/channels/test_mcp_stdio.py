@@ -24,6 +24,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+@pytest.mark.long
 async def test_two_agents_an_approver_and_the_shell_see_the_same_steps(place: Place) -> None:
     agent_heard, other_heard = Heard(), Heard()
     async with (
@@ -97,6 +98,7 @@ async def test_subscribers_hear_of_their_step_alone(place: Place) -> None:
                 await agent.read_resource(AnyUrl(unknown))
 
 
+@pytest.mark.long
 async def test_who_asks_can_not_decide(place: Place) -> None:
     async with on_stdio(place) as agent:
         asked = await given(agent, "masc_interrupt", task_id="clean", **ASKS)

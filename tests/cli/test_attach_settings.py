@@ -180,6 +180,7 @@ def test_a_store_section_that_cannot_be_is_one_sentence(shell: Shell, store: Any
     assert says in ran.err
 
 
+@pytest.mark.long
 def test_a_team_of_hitl_toml_is_attached_by_its_name(shell: Shell) -> None:
     shell.declare(
         f'[teams.jotter]\nkind = "graph"\ngraph = "{GRAPHS}:memory"\n'

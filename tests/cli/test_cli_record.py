@@ -114,6 +114,7 @@ def test_a_decision_without_its_event_changed_is_found(shell: Shell) -> None:
     assert any("what was carried out is approve" in what for what in problems(shell))
 
 
+@pytest.mark.long
 def test_what_people_do_one_after_another_is_no_contradiction(shell: Shell) -> None:
     shell.run("run", "compare the deposit rules with the jeonse contract and summarise both")
     for line in (

@@ -242,6 +242,7 @@ def test_who_comes_after_a_decision_is_told_of_it(
     assert re.fullmatch(said, decided.json["error"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("listens", [False, True])
 def test_a_second_reviewer_of_a_runtime_is_told_who_was_first(shell: Shell, folder: Path, listens: bool) -> None:
     more = ("--listen", "127.0.0.1:0") if listens else ("--feedback", str(folder))

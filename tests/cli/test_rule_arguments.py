@@ -140,6 +140,7 @@ def test_a_rule_holds_for_the_arguments_of_a_step_as_they_are_given(shell: Shell
     assert paid(shell) == ["fay 20"]
 
 
+@pytest.mark.long
 def test_a_rule_about_the_exact_input_of_a_step_holds_as_well(shell: Shell) -> None:
     exact = """
 [[policy]]

@@ -15,6 +15,7 @@ from hitl_tui.core.requests import Verdict
 from hitl_tui.supervisor.snapshot import Snapshot
 
 
+@pytest.mark.long
 async def test_no_moment_shows_another_question_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with console(tmp_path / "d", command_workspace(tmp_path / "w"), query="The cap", mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the search")

@@ -286,6 +286,7 @@ async def test_undo_after_going_back_speaks_of_nothing_that_was_decided_before(t
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 
+@pytest.mark.long
 async def test_restore_says_what_happens_and_asks_again(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         for todo_id in ("todo_001", "todo_002"):
@@ -333,6 +334,7 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         assert c.snapshot.todos[1].agent_name == "analysis_team"
 
 
+@pytest.mark.long
 async def test_a_proposal_is_accepted_change_by_change(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query="The cap") as c:
         await c.asked()
@@ -405,6 +407,7 @@ async def test_f4_asks_before_steps_run_that_nobody_said_yes_to(tmp_path: Path) 
         await c.until(lambda: c.status("todo_002") == Status.COMPLETED, "both steps")
 
 
+@pytest.mark.long
 async def test_f4_opens_the_same_list_whether_anything_waits_or_not(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, mode="risk") as c:
         await c.until(lambda: c.shown() and c.snapshot.concluded, "the answer")
@@ -572,6 +575,7 @@ async def test_steps_that_go_on_with_the_same_question_get_the_edited_one(tmp_pa
         assert "310 million" in c.snapshot.todos[0].arguments["query"]
 
 
+@pytest.mark.long
 async def test_undo_takes_a_move_and_a_priority_back(tmp_path: Path) -> None:
     """(D15)"""
     workspace = command_workspace(tmp_path / "w")

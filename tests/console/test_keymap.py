@@ -185,6 +185,7 @@ def test_what_is_no_file_is_told(tmp_path: Path) -> None:
     assert all(len(load_keymap(path).problems) == 1 for path in (folder, pipe, loop))
 
 
+@pytest.mark.long
 async def test_remapped_keys_work_and_are_shown(tmp_path: Path) -> None:
     (tmp_path / "keys.toml").write_text(
         '"question.1" = "y"\n"session.question" = "ctrl+t"\n"prompt.send" = "ctrl+s"\n', encoding="utf-8"
@@ -312,6 +313,7 @@ async def test_typing_a_search_decides_nothing_and_calls_no_other_key(tmp_path: 
         assert c.status("todo_001") == "waiting_approval"
 
 
+@pytest.mark.long
 async def test_a_hundred_thousand_lines_are_broken_in_slices(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
         await c.asked()

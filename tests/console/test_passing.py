@@ -107,6 +107,7 @@ def test_only_a_digit_alone_is_one(line: str, tmp_path: Path) -> None:
     assert digit_meant(line, Keymap(), None) == ""
 
 
+@pytest.mark.long
 async def test_a_digit_that_is_typed_in_the_prompt_decides_nothing_and_says_at_once_what_to_press(
     tmp_path: Path,
 ) -> None:

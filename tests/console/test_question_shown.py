@@ -214,6 +214,7 @@ def test_a_result_is_never_a_bare_digest() -> None:
     assert "aaaaaaaa" not in " ".join(shown(found))
 
 
+@pytest.mark.long
 async def test_one_key_shows_what_a_step_works_from(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

@@ -97,6 +97,7 @@ async def read(c: Console) -> ReviewDialog:
     return screen
 
 
+@pytest.mark.long
 async def test_what_is_marked_is_approved_at_once_and_nothing_else(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
@@ -446,6 +447,7 @@ async def test_undo_too_soon_takes_nothing_back(tmp_path: Path) -> None:
         assert c.status("todo_001") == Status.SKIPPED
 
 
+@pytest.mark.long
 async def test_a_document_is_approved_only_once_all_of_it_was_read(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:

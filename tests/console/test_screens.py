@@ -196,6 +196,7 @@ async def test_any_size_shows_something(tmp_path: Path) -> None:
             assert c.session.query_one(widget).region.height > 3
 
 
+@pytest.mark.long
 async def test_hostile_text_is_shown_and_does_nothing(tmp_path: Path) -> None:
     query = "[bold red]cap[/] [@click=app.quit]here[/] \u202eevil\u200b"
     async with console(tmp_path, EXAMPLE, query=query) as c:

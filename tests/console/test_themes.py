@@ -236,6 +236,7 @@ async def screen_text(app: HitlApp) -> str:
     return "\n".join(strip.text for strip in strips[:height])[: (width + 1) * height]
 
 
+@pytest.mark.long
 async def test_no_sign_is_left_with_ascii(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HITL_ASCII", "1")
     (tmp_path / "ws").mkdir()

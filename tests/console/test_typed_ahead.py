@@ -33,6 +33,7 @@ async def ready(c: Console) -> None:
     await c.read_on()
 
 
+@pytest.mark.long
 async def test_a_reason_typed_at_once_is_the_reason(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()
@@ -98,6 +99,7 @@ async def test_a_text_is_edited_at_its_end_and_a_number_is_replaced(tmp_path: Pa
         await c.until(lambda: limit.selected_text == limit.value, "the selection")
 
 
+@pytest.mark.long
 async def test_one_key_is_named_for_sending_words(tmp_path: Path) -> None:
     async with asking(tmp_path, "approval") as c:
         await ready(c)

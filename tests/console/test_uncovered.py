@@ -13,6 +13,7 @@ from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.core.todos import Status
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("slow", [0.0, 1.0], ids=["drawn at once", "drawn after a second"])
 async def test_a_key_before_the_question_is_on_the_screen_again_decides_nothing(tmp_path: Path, slow: float) -> None:
     async with console(tmp_path, query=RISE) as c:

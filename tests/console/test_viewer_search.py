@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from console_support import Console, console
 from textual.content import Content
 
@@ -37,6 +38,7 @@ def seen(text: SearchedText) -> list[str]:
     return [strip.text for strip in text.screen._compositor.render_strips()[top : top + rows]]
 
 
+@pytest.mark.long
 async def test_words_are_found_in_rows_and_in_results_and_the_keys_go_from_match_to_match(tmp_path: Path) -> None:
     async with console(tmp_path, size=(80, 24)) as c:
         text = await shown(c)

@@ -71,6 +71,7 @@ async def test_what_is_opened_meanwhile_stays(
         assert c.panel.display
 
 
+@pytest.mark.long
 async def test_the_first_screen_goes_back_to_what_still_opens(tmp_path: Path) -> None:
     async with opening(tmp_path, open_another) as c:
         await c.press("ctrl+o")
@@ -101,6 +102,7 @@ async def test_who_goes_to_its_question_is_there_when_it_comes(
         await c.until(lambda: c.status("todo_001") == "completed", "what was approved")
 
 
+@pytest.mark.long
 @WAYS
 async def test_words_meanwhile_are_its_line_though_its_question_was_gone_to(
     tmp_path: Path, begins: Callable[[Console], None]
@@ -114,6 +116,7 @@ async def test_words_meanwhile_are_its_line_though_its_question_was_gone_to(
         assert c.prompt.has_focus and c.prompt.text == "10 days"
 
 
+@pytest.mark.long
 async def test_keys_that_do_nothing_yet_are_not_offered(tmp_path: Path) -> None:
     async with opening(tmp_path, open_another) as c:
         assert not {"console.mode", "session.replay"} & set(labels(c))

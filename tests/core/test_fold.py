@@ -97,6 +97,7 @@ def test_any_json_object_becomes_an_event_that_can_be_written_again(data: dict[s
     assert Event.from_dict(event.to_dict()) == event
 
 
+@pytest.mark.long
 @given(GARBAGE)
 @settings(max_examples=150)
 def test_a_refused_event_changes_nothing_but_the_record_of_it(event: Event) -> None:
@@ -141,6 +142,7 @@ def test_the_same_events_again_change_nothing(numbers: list[int]) -> None:
     assert again.board.control == once.control
 
 
+@pytest.mark.long
 @given(NUMBERS)
 @settings(max_examples=200)
 def test_settling_again_changes_nothing(numbers: list[int]) -> None:
@@ -237,6 +239,7 @@ def reachable(source: Status, target: Status) -> bool:
     return target in steps
 
 
+@pytest.mark.long
 @given(TABLES, NUMBERS)
 @settings(max_examples=200)
 def test_a_question_that_was_taken_back_never_comes_again_under_its_id(table: Table, numbers: list[int]) -> None:

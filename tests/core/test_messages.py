@@ -148,6 +148,7 @@ def test_a_message_without_a_translation_stays_english() -> None:
         assert translate(Message("")) == ""
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(template=st.deferred(lambda: st.sampled_from(_own_templates())), texts=st.lists(hostile, min_size=5, max_size=5))
 def test_values_appear_unchanged_in_every_language(template: str, texts: list[str]) -> None:

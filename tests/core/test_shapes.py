@@ -113,6 +113,7 @@ def _payload(shape: Shape, name: str, data: st.DataObject) -> Any:
     return None
 
 
+@pytest.mark.long
 @given(payloads, st.data())
 @settings(max_examples=300)
 def test_every_answer_that_an_action_makes_passes_the_check(value: Any, data: st.DataObject) -> None:
@@ -132,6 +133,7 @@ def test_every_answer_that_an_action_makes_passes_the_check(value: Any, data: st
         shape.check(made, action.name)
 
 
+@pytest.mark.long
 @given(st.sampled_from(SCHEMAS), json_values)
 @settings(max_examples=300)
 def test_with_a_schema_only_what_fits_it_passes(schema: dict[str, Any], value: Any) -> None:
@@ -307,6 +309,7 @@ _written = st.text(max_size=40) | st.builds(
 )
 
 
+@pytest.mark.long
 @given(payloads, _written, st.none() | st.sampled_from(SCHEMAS))
 @settings(max_examples=400)
 def test_whatever_is_written_is_sent_or_refused(value: Any, text: str, schema: Any) -> None:

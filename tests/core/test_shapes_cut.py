@@ -45,6 +45,7 @@ CALL = {"name": "send", "args": LARGE, "description": "y" * 300_000}
 CONFIG = {"allow_accept": True, "allow_edit": True, "allow_ignore": True, "allow_respond": True}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("value", "approved", "rejected"),
     [

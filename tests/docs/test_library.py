@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import hitl_tui
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "library.md"
@@ -26,6 +28,7 @@ def test_the_example_drives_a_session_to_its_answer(tmp_path: Path) -> None:
     assert "The cap is 5 percent." in done.stdout
 
 
+@pytest.mark.long
 def test_the_example_ends_where_a_command_is_refused(tmp_path: Path) -> None:
     refused = EXAMPLES[0].replace("/todo approve {question.id}", "/todo approve todo_777")
     assert refused != EXAMPLES[0]
@@ -33,6 +36,7 @@ def test_the_example_ends_where_a_command_is_refused(tmp_path: Path) -> None:
     assert done.returncode == 0 and 'No step "todo_777"' in done.stdout, done
 
 
+@pytest.mark.long
 def test_the_other_example_trusts_plans_edits_and_answers(tmp_path: Path) -> None:
     done = run(EXAMPLES[1], tmp_path)
     assert done.returncode == 0, done.stderr

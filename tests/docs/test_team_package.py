@@ -9,6 +9,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 
 
@@ -18,6 +20,7 @@ def written(kind: str, file: str) -> str:
     return str(text)
 
 
+@pytest.mark.long
 def test_the_package_of_the_page_brings_its_team(tmp_path: Path) -> None:
     project = tomllib.loads(written("toml", "exchange/pyproject.toml"))["project"]
     site, work = tmp_path / "site", tmp_path / "work"

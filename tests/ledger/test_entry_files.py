@@ -144,6 +144,7 @@ ls -A .masc/state/checkpoints/t
 """
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full_keeps_what_was_written_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
     disk, command = tmp_path / "disk", str(Path(sys.executable).with_name("masc-checkpoint"))
     disk.mkdir()

@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import pytest
 from clock_support import SECONDS, Jumps, jumps
 from portable_support import cleanup, person_at
 from session_support import LIMIT, Place, step
@@ -157,6 +158,7 @@ async def test_a_file_from_before_keeps_its_order_and_gets_checksums(tmp_path: P
         assert db.execute(f"{bare} WHERE checksum IS NULL)").fetchone() == (0, 0)
 
 
+@pytest.mark.long
 def test_copies_by_sqlite_keep_the_order(tmp_path: Path) -> None:
     """`VACUUM INTO` numbers the rows of such a table anew; an export rests on their order."""
     path, copy = tmp_path / "a.db", tmp_path / "b.db"

@@ -152,6 +152,7 @@ def test_a_table_that_is_named_is_asked_though_words_are_left(tmp_path: Path) ->
     assert about("what does the column trips in the bike_trips data stand for?", at) is About.TEXT
 
 
+@pytest.mark.long
 def test_many_tables_of_one_form_are_asked_together(tmp_path: Path) -> None:
     names = ",".join(["shop", "amount", *(f"n{n}" for n in range(12))])
     rows = "".join(f"{shop},{n},{',2020-01-02' * 12}\n".replace(",,", ",") for n, shop in enumerate(("Ulm", "Bonn")))

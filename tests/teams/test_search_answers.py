@@ -250,6 +250,7 @@ def test_words_that_ask_for_arithmetic_need_not_stand_in_a_document(tmp_path: Pa
     assert hits.passages and hits.missing == ()
 
 
+@pytest.mark.long
 def test_a_few_of_many_rows_are_no_answer_to_what_has_to_be_worked_out(tmp_path: Path) -> None:
     bridges, kinds, ways = ("Harbour", "Castle", "Mill", "Abbey"), ("car", "bus", "lorry", "bicycle"), range(240)
     rows = [f"{b} Bridge,{k} crossing on way {n},{n}" for b in bridges for k in kinds for n in ways]

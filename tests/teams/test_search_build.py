@@ -44,6 +44,7 @@ def found(place: IndexPlace, question: str) -> list[str]:
         return [passage.path for passage in index.query(question).passages]
 
 
+@pytest.mark.long
 async def test_a_process_builds_what_is_asked_afterwards(place: IndexPlace) -> None:
     built = await build(place, nothing)
     assert (built.indexed, built.asks) == (FILES, 0)
@@ -106,6 +107,7 @@ def test_the_process_ends_with_whoever_started_it(place: IndexPlace) -> None:
             assert process.wait(60) == 0
 
 
+@pytest.mark.long
 async def test_what_is_declared_secret_is_no_word_of_the_index(place: IndexPlace) -> None:
     hidden = IndexPlace(place.workspace, place.documents, place.cache, {"TOKEN": "otter17"})
     await build(hidden, nothing)
@@ -123,6 +125,7 @@ def test_more_than_is_allowed_changes_nothing(place: IndexPlace) -> None:
         assert index.refresh(place.workspace, allowed=Allowed(stale=0, size=0)).unchanged == FILES
 
 
+@pytest.mark.long
 async def test_a_folder_is_indexed_ahead_unless_it_is_small_or_so_large_that_somebody_is_asked(
     place: IndexPlace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

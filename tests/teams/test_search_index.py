@@ -297,6 +297,7 @@ def test_a_damaged_cache_is_rebuilt(root: Path, cache: Path, damage: bytes) -> N
     assert paths(cache, "lynx") == ["a.md"]
 
 
+@pytest.mark.long
 def test_a_cache_damaged_in_the_middle_is_rebuilt(root: Path, cache: Path) -> None:
     for number in range(200):
         write(root / f"{number}.md", f"the lynx number {number} " + "and many more words " * 30)
@@ -357,6 +358,7 @@ for _ in range(5):
 """
 
 
+@pytest.mark.long
 def test_several_processes_share_one_cache(root: Path, cache: Path) -> None:
     for number in range(40):
         write(root / f"{number}.md", f"The puffin number {number} lives on rock {number}.")

@@ -84,6 +84,7 @@ def lease(tmp_path: Path) -> Path:
     return Path(shutil.copytree(Path(__file__).parents[2] / "examples" / "lease", tmp_path / "lease"))
 
 
+@pytest.mark.long
 def test_a_passage_in_the_language_of_the_question_comes_before_one_that_answers_as_well(lease: Path) -> None:
     assert found(lease, "Who can I ask for mediation?")[0] == "summary-en.md"
     assert found(lease, "조정은 어디에 신청하나요?")[0] == "what-to-do.md"

@@ -254,6 +254,7 @@ def test_a_long_passage_is_cited_where_the_words_stand(folder: Path) -> None:
     assert "quokka" in wide.text and len(wide.text) <= MAX_PASSAGE_CHARS and wide.line == 1
 
 
+@pytest.mark.long
 @settings(max_examples=60)
 @given(st.text(max_size=120))
 @example('"a" OR NEAR("b')
