@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from hitl_tui.version import __version__
 
 if TYPE_CHECKING:
+    from hitl_tui.channels.approved_function import require_approval as require_approval
     from hitl_tui.commands.handler import CommandHandler as CommandHandler
+    from hitl_tui.core.errors import BadInput as BadInput
+    from hitl_tui.core.errors import Refused as Refused
     from hitl_tui.core.manager import TodoManager as TodoManager
     from hitl_tui.core.plan import ExecutionPlanConverter as ExecutionPlanConverter
     from hitl_tui.core.todos import SupervisorTodo as SupervisorTodo
@@ -26,15 +29,18 @@ if TYPE_CHECKING:
 os.environ.setdefault("LANGGRAPH_STRICT_MSGPACK", "true")
 
 _PLACES = {
+    "BadInput": "hitl_tui.core.errors",
     "CommandHandler": "hitl_tui.commands.handler",
     "ExecutionPlanConverter": "hitl_tui.core.plan",
     "PlanningAgent": "hitl_tui.planning.agent",
+    "Refused": "hitl_tui.core.errors",
     "SessionRegistry": "hitl_tui.supervisor.session_registry",
     "SupervisorTodo": "hitl_tui.core.todos",
     "TeamSupervisor": "hitl_tui.supervisor.graph",
     "TodoManager": "hitl_tui.core.manager",
     "create_checkpointer": "hitl_tui.supervisor.checkpoint_saver",
     "open_session": "hitl_tui.supervisor.open_session",
+    "require_approval": "hitl_tui.channels.approved_function",
 }
 __all__ = [*_PLACES, "__version__"]
 

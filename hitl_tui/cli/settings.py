@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from hitl_tui.config.paths import given_path
+from hitl_tui.config.paths import default_data_folder, given_path
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.policy.approver_names import checked_name
@@ -20,12 +20,7 @@ def data_folder(given: str | None, environ: Mapping[str, str]) -> Path:
     """
     if given is not None and not given.strip():
         raise BadInput("--data needs a folder.")
-    chosen = given or environ.get("HITL_DATA_DIR", "").strip()
-    if not chosen:
-        from platformdirs import user_data_dir
-
-        chosen = user_data_dir("hitl-tui", appauthor=False)
-    return _absolute(chosen)
+    return _absolute(given or default_data_folder(environ))
 
 
 def workspace_folder(given: str | None) -> Path:

@@ -1,7 +1,8 @@
-"""Checking of paths that people give, before anything is looked for there."""
+"""Where the data folder is, and checking of paths that people give, before anything is looked for there."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
@@ -32,3 +33,12 @@ def given_path(text: str) -> Path:
         return Path(text).expanduser()
     except RuntimeError as error:  # ~somebody without a home
         raise BadInput(Message('"{}" can\'t be found: {}', shown, error)) from error
+
+
+def default_data_folder(environ: Mapping[str, str]) -> str:
+    """Return the data folder where nobody names one: `HITL_DATA_DIR`, or the platform's place for it."""
+    if chosen := environ.get("HITL_DATA_DIR", "").strip():
+        return chosen
+    from platformdirs import user_data_dir
+
+    return user_data_dir("hitl-tui", appauthor=False)

@@ -80,7 +80,7 @@ def asks_words(question: Question) -> str:
     form = mark("Fill in {name}") if question.incomplete else _ASKS[question.kind]
     if question.done_before:
         form = mark("Do {name} again?")
-    return _(form).format(name=in_line(number_of(question.name)))
+    return _(form).format(name=number_of(question.name))
 
 
 def name_words(question: Question) -> str:

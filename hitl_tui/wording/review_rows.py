@@ -94,7 +94,7 @@ def _plan_rows(request: ReviewRequest) -> Iterator[Row]:
         after = in_line(", ".join(map(number_of, step.dependencies)))
         needs = _("after {steps}").format(steps=after) if after else ""
         head = joined(_title(step), in_line(step.agent), risk_words(step.risk), needs)
-        yield labelled(in_line(number_of(step.id)), head, "bold")
+        yield labelled(number_of(step.id), head, "bold")
         yield from _indented(input_rows(dict(step.arguments), step.task if step.task != step.title else "", ""))
     if (more := len(request.steps) - MOST_STEPS) > 0:
         yield text_row(_("… and {n:,} more").format(n=more), "$text-muted")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.core.names import person, plain_name, typed_command
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.tally import (
     DONE,
     EXPIRED,
@@ -107,13 +107,14 @@ _PLACES = (
     *(mark("VALUE"), mark("OPTION"), mark("DECISION"), mark("NUMBERS")),
 )
 _OWN_WORDS = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b")
+_LONGEST_ID = 60
 _FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
 
 
 @lru_cache(1 << 14)
 def number_of(todo_id: str) -> str:
-    """Return `003` for `todo_003`, and any other id as it is. A long plan names each many times."""
-    return safe_text(todo_id.removeprefix("todo_"), multiline=False, limit=24)
+    """Return `003` for `todo_003`, and any other id as it is, in one safe line. A long plan names each many times."""
+    return one_line(todo_id.removeprefix("todo_"), _LONGEST_ID)
 
 
 def progress_bar(share: float, width: int = 10) -> str:

@@ -431,3 +431,8 @@ def test_nobody_waits_for_a_call_that_was_edited_after_its_program_went_on(shell
     decide(shell, "edit", "--args", '{"command": "make clean"}')
     (request,) = waiting(shell)
     assert (request["subject"]["arguments"], request["awaited"]) == ({"command": "make clean"}, False)
+
+
+def test_a_call_of_a_session_with_a_long_name_is_asked_about_by_its_whole_name(shell: Shell) -> None:
+    asked(shell, call(session_id="0b9f1c52-77aa-4b6d-9a0e"))
+    assert "Approve claude-code:0b9f1c52-77aa-4b6d-9a0e.1?" in shell.run("inbox").out

@@ -1,0 +1,234 @@
+"""`require_approval`: a Python function of anybody's program whose every call is asked about before it is made."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import os
+import re
+import secrets
+import sys
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, wraps
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, cast, get_type_hints, overload
+
+from hitl_tui.config.paths import default_data_folder
+from hitl_tui.core.errors import BadInput, Refused, error_words
+from hitl_tui.core.json_text import canonical, strict_json
+from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.language import translate
+from hitl_tui.ledger.entry_files import at_once
+from hitl_tui.notifications.wake import wake
+from hitl_tui.policy.secrecy import Secrecy
+from hitl_tui.task_checkpoints.call_gate import Answer, Asked, CallGate, Said
+from hitl_tui.task_checkpoints.checkpoint import Call
+from hitl_tui.task_checkpoints.folders import masc_folder
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_NAME = re.compile(r"\w[\w.@+-]{0,59}")
+_FOR_EVER = float(10**9)
+_BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+_PROCESS = secrets.token_hex(6)
+
+
+@overload
+def require_approval(function: Callable[P, T], /) -> Callable[P, T]: ...
+
+
+@overload
+def require_approval(
+    *,
+    agent: str = "",
+    name: str = "",
+    session: str = "",
+    wait: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+
+
+def require_approval(
+    function: Callable[P, T] | None = None,
+    /,
+    *,
+    agent: str = "",
+    name: str = "",
+    session: str = "",
+    wait: float | None = None,
+    folder: str | os.PathLike[str] | None = None,
+) -> Any:
+    """Let a function run only with what a rule or people allow, call by call; a decorator.
+
+    People see the function's name, the first line of its docstring and every argument as JSON. Who edits a call before
+    it is approved changes what runs: changed arguments are checked by their annotations.
+
+    Args:
+        function: synchronous or not; `self` and `cls` are passed on unseen.
+        agent: who makes the calls; the module's name unless given.
+        name: what rules call the function; its own name unless given.
+        session: a decision counts in one alone; this process, unless a name lets a program that is started again find
+            what was decided about the calls it hadn't made.
+        wait: seconds; for as long as the question is open unless given.
+        folder: where the rules and the record are; the current folder unless given.
+
+    Raises:
+        BadInput: an argument has no form in JSON, or a name can't be used.
+        Refused: the call isn't made: `rejected` by people, `denied` by a rule or `undecided` in time (`reason`).
+    """
+
+    def approved(function: Callable[P, T]) -> Callable[P, T]:
+        asking = _Asking(function, agent, name, session or _PROCESS, _FOR_EVER if wait is None else wait, folder)
+        if inspect.iscoroutinefunction(function):
+
+            @wraps(function)
+            async def called_later(*args: P.args, **kwargs: P.kwargs) -> Any:
+                call = asking.call(args, kwargs)
+                return await call.make(await asking.answer(call, asyncio.sleep))
+
+            return cast("Callable[P, T]", called_later)
+
+        @wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> T:
+            call = asking.call(args, kwargs)
+            with ThreadPoolExecutor(1) as pool:  # there may be a loop in this thread
+                said = pool.submit(lambda: at_once(asking.answer(call, _pause))).result()
+            return cast("T", call.make(said))
+
+        return called
+
+    return approved if function is None else approved(function)
+
+
+class _Asking:
+    """What all calls of a function have in common.
+
+    Raises:
+        BadInput: its arguments have no names, or a name can't be used.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        agent: str,
+        name: str,
+        session: str,
+        wait: float,
+        folder: str | os.PathLike[str] | None,
+    ) -> None:
+        self.function, self.wait, self._folder = function, wait, folder
+        self.tool = name or function.__qualname__.rpartition("<locals>.")[2]
+        module = function.__module__
+        script = Path(getattr(sys.modules.get(module), "__file__", None) or module).stem
+        self._agent, self._session = agent or (script if module == "__main__" else module), session
+        for key, given in (("agent", self._agent), ("session", session)):
+            if not _NAME.fullmatch(given):
+                shown = one_line(json.dumps(given, ensure_ascii=False), 80)
+                raise BadInput(Message("{} can't be {}: up to 60 letters, digits and . - _ @ +.", key, shown))
+        self.signature = inspect.signature(function)
+        parameters = list(self.signature.parameters.values())
+        unnamed = next((p for p in parameters if p.kind in _BY_POSITION), None)
+        if unnamed is not None:
+            raise BadInput(Message("The argument {} of {} needs a name to be shown by.", unnamed.name, self.tool))
+        self.unseen = tuple(p.name for p in parameters[:1] if p.name in ("self", "cls"))
+        self.rest = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD), "")
+        self._question = (inspect.getdoc(function) or "").partition("\n")[0]
+
+    def hint(self, name: str) -> Any:
+        """Return what an argument is annotated with."""
+        hints = get_type_hints(self.function, include_extras=True)
+        return hints.get(name if name in self.signature.parameters else self.rest, Any)
+
+    def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Call:
+        return _Call(self, self.signature.bind(*args, **kwargs))
+
+    def answer(self, call: _Call, sleep: Callable[[float], Awaitable[None]]) -> Coroutine[Any, Any, Said]:
+        """Return what a call is answered with."""
+        data = Path(default_data_folder(os.environ)).absolute()
+        masc = masc_folder(None, Path(self._folder) if self._folder is not None else None)
+        gate = CallGate(masc, data, os.environ, Secrecy(), partial(wake, data, (masc.parent,), os.environ))
+        asked = Asked(self._session, Call(self._agent, self.tool, call.shown, str(Path.cwd())), self._question)
+        return gate.decide(asked, self.wait, sleep)
+
+
+class _Call:
+    """One call.
+
+    Raises:
+        BadInput: an argument has no form in JSON.
+    """
+
+    def __init__(self, asking: _Asking, bound: inspect.BoundArguments) -> None:
+        bound.apply_defaults()
+        self._asking, self._bound = asking, bound
+        self.shown = self._written()
+
+    def make(self, said: Said) -> Any:
+        """Make it as it was answered.
+
+        Raises:
+            BadInput: what somebody edited doesn't fit the function, or an argument was changed since it was shown.
+            Refused: it may not be made.
+        """
+        tool = self._asking.tool
+        if said.answer is not Answer.ALLOW:
+            ruled = said.step is not None and said.step.view is None
+            reason = "undecided" if said.answer is Answer.ASK else "denied" if ruled else "rejected"
+            words = " ".join(map(translate, said.reason))
+            raise Refused(Message("{} isn't called. {}", tool, words), reason=reason)
+        if self._written() != self.shown:
+            raise BadInput(Message("{} isn't called: an argument was changed while people decided about it.", tool))
+        bound = self._bound if said.arguments is None else self._edited(said.arguments)
+        return self._asking.function(*bound.args, **bound.kwargs)
+
+    def _written(self) -> JsonObject:
+        """Return the arguments as they are shown."""
+        from pydantic_core import PydanticSerializationError, to_jsonable_python
+
+        written: dict[str, Json] = {}
+        for name, value in self._named().items():
+            try:
+                written[name] = strict_json(json.dumps(to_jsonable_python(value), allow_nan=False))
+            except (PydanticSerializationError, ValueError) as error:
+                raise BadInput(
+                    Message(
+                        "The argument {} of {} has no form in JSON, so nobody could see it.", name, self._asking.tool
+                    )
+                ) from error
+        return written
+
+    def _named(self) -> dict[str, Any]:
+        """Return the arguments by name, those of `**kwargs` as well, without `self` and `cls`."""
+        named: dict[str, Any] = {}
+        for name, value in self._bound.arguments.items():
+            if name == self._asking.rest:
+                named |= value
+            elif name not in self._asking.unseen:
+                named[name] = value
+        return named
+
+    def _edited(self, arguments: JsonObject) -> inspect.BoundArguments:
+        """Return the arguments with what somebody changed: what they left is the very object that it was."""
+        from pydantic import TypeAdapter, ValidationError
+
+        named, tool = self._named(), self._asking.tool
+        given = {name: self._bound.arguments[name] for name in self._asking.unseen}
+        try:
+            for name, value in arguments.items():
+                same = name in self.shown and canonical([value]) == canonical([self.shown[name]])
+                given[name] = named[name] if same else TypeAdapter(self._asking.hint(name)).validate_python(value)
+            return self._asking.signature.bind(**given)
+        except ValidationError as error:
+            raise BadInput(Message("{} isn't called as it was edited: {}.", tool, error_words(error))) from error
+        except (NameError, TypeError) as error:
+            raise BadInput(Message("{} isn't called as it was edited: {}.", tool, error)) from error
+
+
+async def _pause(seconds: float) -> None:
+    time.sleep(seconds)  # noqa: ASYNC251 - no event loop runs here
