@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NewType
 
@@ -205,7 +205,13 @@ def mask(text: str, secrets: Mapping[str, str]) -> str:
         text: anything.
         secrets: values by name; of two names with one value the first is shown.
     """
-    return _mask(text, _needles(secrets))
+    return masker(secrets.items())(text)
+
+
+def masker(secrets: Iterable[tuple[str, str]]) -> Callable[[str], str]:
+    """Return what masks texts as `mask` does, of pairs of name and value; for many texts."""
+    needles = _needles(secrets)
+    return lambda text: _mask(text, needles)
 
 
 def mask_json(value: Any, secrets: Mapping[str, str]) -> Any:
@@ -214,7 +220,7 @@ def mask_json(value: Any, secrets: Mapping[str, str]) -> Any:
     Raises:
         BadInput: the value holds something JSON has no form for, or is nested too deeply.
     """
-    needles = _needles(secrets)
+    needles = _needles(secrets.items())
     try:
         return _masked_value(value, needles)
     except (RecursionError, ValueError) as error:  # ValueError: more digits than Python will write
@@ -328,10 +334,10 @@ def _cut(shown: str, position: int) -> int:
     return position
 
 
-def _needles(secrets: Mapping[str, str]) -> dict[str | re.Pattern[str], str]:
+def _needles(secrets: Iterable[tuple[str, str]]) -> dict[str | re.Pattern[str], str]:
     """Return what to look for with the names to show."""
     names: dict[str | re.Pattern[str], str] = {}
-    for name, secret in secrets.items():
+    for name, secret in secrets:
         value = secret.strip()
         if len(value) < SHORTEST_SECRET:
             continue

@@ -45,6 +45,7 @@ from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, Grap
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
 from hitl_tui.supervisor.bound_files import find_bound_files
 from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.supervisor.masked_saver import masked_saver
 from hitl_tui.supervisor.orphan_processes import command_of, end_orphans, find_orphans
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.supervisor.storage import ArtifactStore
@@ -505,7 +506,8 @@ class LocalDispatcher:
     def _graph(self, team: Team) -> TeamGraph:
         known = self._graphs.get(team.name)
         if known is None or known[0] is not team:  # its workspace was trusted anew
-            known = team, team.build().compile(checkpointer=self._services.saver, name=team.name)
+            saver = masked_saver(self._services.saver, self._services.secrets)
+            known = team, team.build().compile(checkpointer=saver, name=team.name)
             self._graphs[team.name] = known
         return known[1]
 

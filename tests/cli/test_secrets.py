@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli_support import Shell
 from repl_support import Terminal
+
+from hitl_tui.threads.packed_values import unpacked
 
 SECRET = 'sw"ord\\fish 7!'
 NAMES = {"DEPLOY_TOKEN": SECRET}
@@ -49,14 +53,20 @@ def shell(tmp_path: Path) -> Shell:
     return shell
 
 
-def forms() -> list[bytes]:
-    return [form.encode() for form in (SECRET, json.dumps(SECRET)[1:-1], json.dumps(json.dumps(SECRET))[1:-1])]
+def forms(secret: str = SECRET) -> list[bytes]:
+    return [form.encode() for form in (secret, json.dumps(secret)[1:-1], json.dumps(json.dumps(secret))[1:-1])]
 
 
-def holding(folder: Path) -> list[str]:
-    """Return the files that hold the secret in any form."""
+def holding(folder: Path, secret: str = SECRET) -> list[str]:
+    """Return the files that hold the secret in any form, checkpoints also where they are packed."""
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return [path.name for path in files if any(form in path.read_bytes() for form in forms())]
+    texts = [(path.name, path.read_bytes()) for path in files]
+    for path in files:
+        if path.name == "checkpoints.db":
+            with closing(sqlite3.connect(path)) as db:
+                rows = db.execute("SELECT type, checkpoint FROM checkpoints UNION ALL SELECT type, value FROM writes")
+                texts += [(path.name, unpacked(*row)[1]) for row in rows]
+    return [name for name, text in texts if any(form in text for form in forms(secret))]
 
 
 def test_a_secret_in_queries_arguments_edits_and_reasons_is_kept_nowhere(shell: Shell, tmp_path: Path) -> None:
@@ -159,6 +169,33 @@ def test_a_search_of_documents_keeps_no_secret_that_stands_in_them(shell: Shell)
     assert found.code == 0, found
     assert "aquarium" in found.out and "‹DEPLOY_TOKEN›" in found.out
     assert holding(shell.data) == []
+
+
+def test_steps_that_read_files_by_themselves_keep_no_secret_of_them(shell: Shell) -> None:
+    """An analysis reads documents as a whole, and tables; what the steps of a team hand on is kept, too."""
+    text = "# Aquarium\n\nThe aquarium holds 300 litres.\n\n## Access\n\nIts pump asks for swordfish 77 at 7.\n"
+    (shell.workspace / "notes.md").write_text(text, encoding="utf-8")
+    rows = "pump,code,litres\nnorth,swordfish 77,300\nsouth,other,200\n"
+    (shell.workspace / "pumps.csv").write_text(rows, encoding="utf-8")
+    secret = {"DEPLOY_TOKEN": "swordfish 77"}
+    shell.run("run", "How many litres does the aquarium hold?", **secret)
+    told = shell.run("do", "s1", "/todo approve 1", **secret).out
+    for number, words in enumerate(
+        (
+            "analysis_team Which limits hold for the aquarium? --after 1",
+            "analysis_team Which code has the pump north? analysis_type=tables",
+            "table_team SELECT code FROM pumps",
+        ),
+        start=2,
+    ):
+        added = shell.run("do", "s1", f"/todo add {words}", "--json", **secret)
+        assert added.code in (0, 3), added
+        approved = shell.run("do", "s1", f"/todo approve {number}", "--json", **secret)
+        assert approved.code in (0, 3), approved  # the nearest queries are asked about
+        told += approved.out + shell.run("do", "s1", f"/todo show {number}", **secret).out
+    assert "‹DEPLOY_TOKEN›" in told
+    assert "swordfish 77" not in told
+    assert holding(shell.data, "swordfish 77") == []
 
 
 def test_a_secret_is_no_id_of_a_session(shell: Shell) -> None:

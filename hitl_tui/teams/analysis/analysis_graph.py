@@ -43,6 +43,7 @@ from hitl_tui.teams.contract import (
     brief_of,
 )
 from hitl_tui.teams.printed_figures import run_of
+from hitl_tui.teams.secret_mask import SecretMask
 
 MAX_BYTES = 100_000
 MAX_FILES, MAX_PASSAGES = 12, 60
@@ -55,12 +56,12 @@ _SEARCHING = re.compile("조회|검색|search for|look up", re.IGNORECASE)
 """Words for the search that came before; a table isn't asked for them."""
 
 
-def whole(workspace: Path, passages: Sequence[Passage]) -> list[Passage]:
+def whole(workspace: Path, passages: Sequence[Passage], secrets: SecretMask) -> list[Passage]:
     """Return the documents that passages were cut from, whole, the best first; what can't be read so as it is."""
     made: dict[str, list[Passage]] = {}
     for passage in passages:
         known = made.setdefault(passage.path, [])
-        if len(made) <= MAX_FILES and not known and (text := _text(workspace, passage.path)):
+        if len(made) <= MAX_FILES and not known and (text := secrets.lines(_text(workspace, passage.path))):
             known.append(Passage(passage.path, 1, text.count("\n") + 1, text))
         elif not known or known[0].line != 1:
             known.append(passage)
@@ -163,12 +164,13 @@ def _cells(answer: Answer) -> list[list[str]]:
 async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dict[str, Any]:
     """Read the files that passages were cut from; or ask the tables of the workspace."""
     workspace, passages = runtime.context.workspace, _passages(state)
+    secrets = SecretMask(runtime.context.secrets)
     if state["analysis_type"] == "tables":
         before = earlier_query(runtime.context.task.inputs)
         answer = await in_thread(lambda: ask(state["query"], table_files(workspace), before))
         if answer.why != "limit":
             return {"table": _told(answer, state["language"])}
-        read = await asyncio.to_thread(whole, workspace, passages)
+        read = await asyncio.to_thread(whole, workspace, passages, secrets)
         limited = await in_thread(lambda: held(answer, state["query"], read, state["language"]))
         return {"table": _told(limited[0], state["language"], *limited[1:])}
     told: dict[str, Any] = {}
@@ -177,7 +179,7 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
         said = _SEARCHING.sub(" ", state["query"].split("\n")[0])
         answer = await in_thread(lambda: ask(said, [file for file in table_files(workspace) if file.path in paths]))
         told = _told(answer, state["language"])
-    read = await asyncio.to_thread(whole, workspace, passages)
+    read = await asyncio.to_thread(whole, workspace, passages, secrets)
     return {"passages": [asdict(passage) for passage in read], "table": told if told.get("found") else {}}
 
 

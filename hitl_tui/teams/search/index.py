@@ -22,7 +22,6 @@ from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.search.file_walk import clean_patterns
-from hitl_tui.teams.search.hidden_files import Hidden
 from hitl_tui.teams.search.index_refresh import (
     ANY,
     Allowed,
@@ -37,6 +36,7 @@ from hitl_tui.teams.search.passage_search import SearchHits, ask, is_foreign, op
 from hitl_tui.teams.search.query_terms import MAX_QUESTION
 from hitl_tui.teams.search.ranking import Near
 from hitl_tui.teams.search.window_meanings import sketch_windows
+from hitl_tui.teams.secret_mask import SecretMask
 
 VERSION = 23
 WAIT_SECONDS = 60.0
@@ -214,7 +214,7 @@ class SearchIndex:
         wait: float = WAIT_SECONDS,
         secrets: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        self._hidden = Hidden(secrets)
+        self._secrets = SecretMask(secrets)
         self._path = path
         self._wait = wait
         self._db = open_store(path, wait)
@@ -291,12 +291,12 @@ class SearchIndex:
     ) -> Refreshed:
         try:
             with _locked(self._path.with_name(self._path.name + ".build"), progress, stop) as tell:
-                if stored_scope(self._db) not in ("", scope_key(root, patterns, self._hidden)):
+                if stored_scope(self._db) not in ("", scope_key(root, patterns, self._secrets)):
                     self._db.close()  # what is deleted in a full text index stays in its file
                     self._db = open_store(self._path, self._wait, anew=True)
                 self._db.execute("BEGIN IMMEDIATE")
                 try:
-                    done = refresh_within(self._db, root, patterns, tell, stop, self._hidden, allowed)
+                    done = refresh_within(self._db, root, patterns, tell, stop, self._secrets, allowed)
                 except BaseException:
                     if self._db.in_transaction:
                         self._db.execute("ROLLBACK")

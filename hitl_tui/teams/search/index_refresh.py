@@ -14,8 +14,8 @@ from hitl_tui.extraction.blocks import Block, Extraction, LeftOut, Unreadable
 from hitl_tui.extraction.file_text import extract_bytes, read_source
 from hitl_tui.meaning.sounds import english_sound, skeleton
 from hitl_tui.teams.search.file_walk import Found, Skipped, walk
-from hitl_tui.teams.search.hidden_files import Hidden
 from hitl_tui.teams.search.tokens import index_tokens, readable
+from hitl_tui.teams.secret_mask import SecretMask
 
 Progress = Callable[[int, int], None]
 
@@ -95,10 +95,10 @@ class Refreshed:
     complete: bool = True
 
 
-def scope_key(root: Path, patterns: Sequence[str], hidden: Hidden) -> str:
+def scope_key(root: Path, patterns: Sequence[str], secrets: SecretMask) -> str:
     """Return what a store is an index of, as text."""
     folder = str(root.resolve())
-    return json.dumps([folder, hidden.fingerprint(folder), *sorted(patterns)])
+    return json.dumps([folder, secrets.fingerprint(folder), *sorted(patterns)])
 
 
 def stored_scope(db: sqlite3.Connection) -> str:
@@ -133,7 +133,7 @@ def refresh_within(
     patterns: tuple[str, ...],
     progress: Progress,
     stop: Callable[[], bool],
-    hidden: Hidden,
+    secrets: SecretMask,
     allowed: Allowed = ANY,
 ) -> Refreshed:
     """Bring the store up to date; the caller holds the lock and the transaction, which is committed on the way.
@@ -145,18 +145,20 @@ def refresh_within(
     """
     # Looked at after the lock is held, so that two processes don't undo one another's work.
     looked = walk(root, patterns)
-    scope = scope_key(root, patterns, hidden)
+    scope = scope_key(root, patterns, secrets)
     _keep(db, "scope", scope)
     known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
-    files = [found for found in looked.files if not hidden.within(found.path)]
+    files = [found for found in looked.files if not secrets.within(found.path)]
     present = {found.path for found in files}
     gone = [row[0] for path, row in known.items() if path not in present]
     _drop(db, gone)
     stale = [found for found in files if _stale(found, known.get(found.path))]
     allowed.check(len(files), stale)
-    _keep(db, "others", json.dumps([f.path for f in looked.skipped if f.listed and not hidden.within(f.path)]))
-    skipped = [Skipped(hidden.mask(item.path), hidden.mask(item.reason), item.kind) for item in looked.skipped]
-    skipped += [Skipped(hidden.mask(f.path), "its name holds a secret") for f in looked.files if hidden.within(f.path)]
+    _keep(db, "others", json.dumps([f.path for f in looked.skipped if f.listed and not secrets.within(f.path)]))
+    skipped = [Skipped(secrets.mask(item.path), secrets.mask(item.reason), item.kind) for item in looked.skipped]
+    skipped += [
+        Skipped(secrets.mask(f.path), "its name holds a secret") for f in looked.files if secrets.within(f.path)
+    ]
     indexed = vanished = 0
     complete = True
     until = time.monotonic() + _BATCH_SECONDS
@@ -171,7 +173,7 @@ def refresh_within(
         progress(count, len(stale))
         old = known.get(found.path)
         try:
-            indexed += _take(db, found, None if old is None else old[0], hidden)
+            indexed += _take(db, found, None if old is None else old[0], secrets)
         except Unreadable as error:
             skipped.append(Skipped(found.path, str(error), error.kind))
             vanished += old is not None
@@ -192,7 +194,7 @@ def refresh_within(
     )
 
 
-def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden) -> bool:
+def _take(db: sqlite3.Connection, found: Found, old: int | None, secrets: SecretMask) -> bool:
     """Read one file; True when it can be found anew, False when its content is as known or gives no text.
 
     Raises:
@@ -214,7 +216,7 @@ def _take(db: sqlite3.Connection, found: Found, old: int | None, hidden: Hidden)
         _drop(db, [old])
     reason, kind = "", ""
     try:
-        extraction = hidden.extraction(extract_bytes(source.data, found.absolute.name, hidden.lines))
+        extraction = secrets.extraction(extract_bytes(source.data, found.absolute.name, secrets.lines))
     except Unreadable as error:
         extraction, reason, kind = Extraction(()), str(error), error.kind
     cursor = db.execute(

@@ -1,4 +1,4 @@
-"""Declared secrets that stand in documents: an index keeps, and a search returns, their names."""
+"""Declared secrets that stand in documents: what is kept and found of these has their names."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from hitl_tui.core.safe_text import mask
+from hitl_tui.core.safe_text import masker
 from hitl_tui.extraction.blocks import Extraction
 
 _LONG_LINE = 8
 
 
-class Hidden:
-    """What is left out of an index.
+class SecretMask:
+    """Masks declared secrets in documents.
 
     A line of 8 characters or more of a secret of several lines counts as the secret: a document may be cut there.
 
@@ -25,14 +25,8 @@ class Hidden:
     def __init__(self, secrets: Mapping[str, str]) -> None:
         self._secrets = dict(secrets)
         lines = [(name, line.strip()) for name, value in secrets.items() for line in value.splitlines()]
-        self._lines = [{name: line} for name, line in lines if len(line) >= _LONG_LINE]
-
-    def mask(self, text: str) -> str:
-        """Return a text with the names of secrets instead of their values."""
-        text = mask(text, self._secrets) if self._secrets else text
-        for line in self._lines:
-            text = mask(text, line)
-        return text
+        self.mask = masker([*secrets.items(), *(pair for pair in lines if len(pair[1]) >= _LONG_LINE)])
+        """Returns a text with the names of secrets instead of their values."""
 
     def lines(self, text: str) -> str:
         """Return a text of as many lines without secrets."""
