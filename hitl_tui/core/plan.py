@@ -520,6 +520,11 @@ def in_order(todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
     return found
 
 
+def inherited(waits: Iterable[str], gone: str, heirs: Sequence[str]) -> tuple[str, ...]:
+    """Return what a step waits for, with what a step that goes waited for in the place of that."""
+    return tuple(dict.fromkeys(i for d in waits for i in (heirs if d == gone else (d,))))
+
+
 def refuse_cycles(dependencies: Mapping[str, Sequence[str]]) -> None:
     """Check that dependencies have an order.
 

@@ -13,7 +13,7 @@ from hitl_tui.core.events import Event, EventKind, refusal
 from hitl_tui.core.fold_operator_events import DEFAULT_SKIP_REASON
 from hitl_tui.core.json_types import EventData, ProposedChange, StepNamed
 from hitl_tui.core.messages import Message
-from hitl_tui.core.plan import Change
+from hitl_tui.core.plan import Change, inherited
 from hitl_tui.core.todos import Status
 
 MOST_NAMED = 40
@@ -42,18 +42,40 @@ def _named(draft: Draft) -> list[StepNamed]:
 def carry_out(draft: Draft, event: Event, changes: Sequence[ProposedChange]) -> tuple[str, ...]:
     """Make a proposal's changes, all or none, and return the ids of what it adds. Nobody is asked about it any more."""
     before = dict(draft.changed), draft.control
-    renamed: dict[str, str] = {}
     try:
-        for change in changes:
-            _apply_change(draft, event, change, renamed)
-        if any(Change(c["kind"]) in (Change.ADD, Change.AFTER) for c in changes):
-            fold_operator_events.rank_by_dependencies(draft)
+        return _make(draft, event, changes)
     except (HitlError, LookupError, TypeError, ValueError, AttributeError) as error:
         draft.changed, draft.control = before
         why = error.message if isinstance(error, HitlError) else repr(error)
         message = Message("The plan can no longer change like this: {}", why)
         draft.control = draft.control.refuse([refusal(event, message, "stale")])
         return ()
+
+
+def work_in(draft: Draft, changes: Sequence[ProposedChange], at: str) -> None:
+    """Change a plan of which nothing has begun: what goes leaves it, and what needed that needs what it needed.
+
+    Args:
+        at: the time, ISO 8601 in UTC.
+
+    Raises:
+        HitlError: they can't be made.
+    """
+    leave = (Change.SKIP, Change.REMOVE)
+    _make(draft, Event(EventKind.DECIDED, {}, at=at), [one for one in changes if one["kind"] not in leave])
+    for gone in (draft.get(one["todo_id"]) for one in changes if one["kind"] in leave):
+        for todo in [draft.get(user) for user in draft.users_of([gone.id]) if user in draft]:
+            draft.put(replace(todo, dependencies=inherited(todo.dependencies, gone.id, gone.dependencies)))
+        draft.drop(gone.id)
+    fold_operator_events.rank_by_dependencies(draft)
+
+
+def _make(draft: Draft, event: Event, changes: Sequence[ProposedChange]) -> tuple[str, ...]:
+    renamed: dict[str, str] = {}
+    for change in changes:
+        _apply_change(draft, event, change, renamed)
+    if any(Change(c["kind"]) in (Change.ADD, Change.AFTER) for c in changes):
+        fold_operator_events.rank_by_dependencies(draft)
     return tuple(renamed.values())
 
 

@@ -15,7 +15,15 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Proposal
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed, Reworked, build_proposal, carried_out, resolved
+from hitl_tui.planning.proposals import (
+    CurrentPlan,
+    Planned,
+    Proposed,
+    Reworked,
+    build_proposal,
+    leaves_nothing,
+    resolved,
+)
 
 OPERATOR_ORIGIN = "operator"
 _KEPT_TEXT = 4000  # characters of a text that a proposal repeats
@@ -126,7 +134,7 @@ class PlanningAgent:
     async def rework(
         self, remarks: Sequence[str], query: str, todos: Sequence[SupervisorTodo], taken: Sequence[str] = ()
     ) -> Reworked:
-        """Return a plan of which nothing has begun with what a reviewer says of it worked in.
+        """Return what is changed of a plan of which nothing has begun by what a reviewer says of it.
 
         Args:
             remarks: all that was said so far, the one to work in last.
@@ -138,10 +146,9 @@ class PlanningAgent:
         with self._watched("plan again", None):
             found = await self._planner().revise(remarks[-1], CurrentPlan(query, todos, self.agents, remarks))
         changes = await asyncio.to_thread(resolved, found.changes, todos, self._converter(), taken)
-        changed = carried_out(changes, todos)
-        if not changed:
+        if leaves_nothing(changes, todos):
             raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
-        return Reworked(tuple(changed), found.strategy, found.notes)
+        return Reworked(tuple(changes), found.strategy, found.notes)
 
     async def revise(
         self, text: str, query: str, todos: Sequence[SupervisorTodo], taken: Iterable[str] = ()

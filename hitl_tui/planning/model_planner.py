@@ -23,7 +23,7 @@ from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
 from hitl_tui.planning.agent import Planner
 from hitl_tui.planning.plan_templates import FOUND, TemplateStep
-from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, carried_out, resolved
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, leaves_nothing, resolved
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS, CommandFacts, ParameterFacts
 
 MOST_STEPS = 20
@@ -287,7 +287,7 @@ def _proposed(filled: ChangesForm, offered: Mapping[str, AgentFacts], plan: Curr
     if changes:
         converter = ExecutionPlanConverter(offered, forms=True)
         built = resolved(changes, plan.todos, converter)
-        if plan.remarks and not carried_out(built, plan.todos):
+        if plan.remarks and leaves_nothing(built, plan.todos):
             raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
         added = (SupervisorTodo.from_dict(change["todo"]) for change in built if "todo" in change)
         edited = ((known[c["todo_id"]].agent_name, c["arguments"]) for c in built if "arguments" in c)

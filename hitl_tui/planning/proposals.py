@@ -19,11 +19,9 @@ from hitl_tui.core.plan import (
     Intent,
     Proposal,
     Strategy,
-    in_order,
     refuse_cycles,
 )
-from hitl_tui.core.policy import Risk
-from hitl_tui.core.todos import Priority, SupervisorTodo, without
+from hitl_tui.core.todos import SupervisorTodo
 
 
 class NoChange(BadInput):
@@ -99,44 +97,17 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Reworked:
-    """A plan that was asked about, with what was said of it worked in; see `Proposed`."""
+    """What a reviewer's words change of a plan that is asked about; see `Proposed`."""
 
-    todos: tuple[SupervisorTodo, ...]
+    changes: tuple[ProposedChange, ...]
     strategy: Strategy | None = None
     notes: tuple[str, ...] = ()
 
 
-def carried_out(changes: Sequence[ProposedChange], todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
-    """Return a plan of which nothing has begun with changes made; what needed a step that goes needs what it needed."""
-    plan, places = {todo.id: todo for todo in todos}, list[ProposedChange]()
-    for change in changes:
-        kind, todo_id = Change(change["kind"]), change.get("todo_id", "")
-        if kind is Change.ADD:
-            todo = SupervisorTodo.from_dict(change["todo"])
-            plan[todo.id] = replace(todo, metadata=without(todo.metadata, "feeds"))
-            for fed in todo.metadata.get("feeds", ()):
-                plan[fed] = replace(plan[fed], dependencies=(*plan[fed].dependencies, todo.id))
-        elif kind is Change.EDIT:
-            plan[todo_id] = replace(plan[todo_id], arguments=dict(change["arguments"]), risk=Risk(change["risk"]))
-        elif kind is Change.PRIORITY:
-            plan[todo_id] = replace(plan[todo_id], priority=Priority(change["priority"]))
-        elif kind is Change.AFTER:
-            plan[todo_id] = replace(plan[todo_id], dependencies=tuple(change["after"]))
-            places += [change] if change.get("anchor") else []
-        else:
-            gone = plan.pop(todo_id)
-            for key, todo in plan.items():
-                plan[key] = replace(todo, dependencies=inherited(todo.dependencies, gone.id, gone.dependencies))
-    order = list(plan)
-    for place in places:
-        order.remove(place["todo_id"])
-        order.insert(order.index(place["anchor"]) + (place["where"] == "after"), place["todo_id"])
-    return [replace(t, rank=float(n)) for n, t in enumerate(in_order([plan[key] for key in order]), start=1)]
-
-
-def inherited(waits: Iterable[str], gone: str, heirs: Sequence[str]) -> tuple[str, ...]:
-    """Return what a step waits for, with what a step that goes waited for in the place of that."""
-    return tuple(dict.fromkeys(i for d in waits for i in (heirs if d == gone else (d,))))
+def leaves_nothing(changes: Sequence[ProposedChange], todos: Sequence[SupervisorTodo]) -> bool:
+    """Whether changes take out every step of a plan of which nothing has begun, and add none."""
+    gone = {change["todo_id"] for change in changes if change["kind"] in (Change.SKIP, Change.REMOVE)}
+    return gone.issuperset(todo.id for todo in todos) and all(change["kind"] != Change.ADD for change in changes)
 
 
 def build_proposal(

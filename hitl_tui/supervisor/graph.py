@@ -29,7 +29,7 @@ from hitl_tui.core.events import Event
 from hitl_tui.core.fold import Folded, fold
 from hitl_tui.core.fold_consequences import settle, withdraw_unbound
 from hitl_tui.core.json_text import digest, short_id
-from hitl_tui.core.json_types import PlanReviewed, Refusal, ResultReference, TodoMetadata
+from hitl_tui.core.json_types import PlanReviewed, ProposedChange, Refusal, ResultReference, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
 from hitl_tui.core.plan import AgentFacts, ExecutionPlan, Intent, Strategy
@@ -37,6 +37,7 @@ from hitl_tui.core.plan_difference import plan_difference
 from hitl_tui.core.plan_index import PlanFollower
 from hitl_tui.core.plan_review import UNSAID, EndedBy, ReviewOptions
 from hitl_tui.core.policy import Mode, Ruling
+from hitl_tui.core.proposal_changes import work_in
 from hitl_tui.core.question_field import question_path
 from hitl_tui.core.questions import MOST_CHANGED, asking, count_asked, plan_question, plan_ruling
 from hitl_tui.core.requests import Verdict
@@ -67,10 +68,10 @@ class Planned(Protocol):
 
 
 class Reworked(Protocol):
-    """A plan with what was said of it worked in; see `planning.proposals.Reworked`."""
+    """What is changed of a plan by what was said of it; see `planning.proposals.Reworked`."""
 
     @property
-    def todos(self) -> tuple[SupervisorTodo, ...]: ...
+    def changes(self) -> tuple[ProposedChange, ...]: ...
 
     @property
     def strategy(self) -> Strategy | None: ...
@@ -250,26 +251,22 @@ class TeamSupervisor:
         """Return the update that asks about the plan with the last remark worked in, or as it is where that fails."""
         control, before = board.control, board.all()
         remarks, taken = control.feedback.split("\n"), [f"todo_{control.highest:03d}"]
+        draft = Draft(board, self._rules())
+        draft.control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1)
         try:
             found = await self._planner.rework(remarks, board.query, before, taken)
+            await asyncio.to_thread(work_in, draft, found.changes, self._now())
         except ServerAway:
             raise
         except HitlError as error:
             return self._as_it_was(board, error)
-        draft = Draft(board, self._rules())
-        for todo in found.todos:
-            draft.put(todo)
-        for todo_id in {todo.id for todo in before} - {todo.id for todo in found.todos}:
-            draft.drop(todo_id)
+        control, changes = draft.control, draft.changes()
         control = replace(
             control,
-            plan=b.PLAN_DRAFT,
-            revision=control.revision + 1,
-            highest=max([control.highest, *(int(t.id.removeprefix("todo_")) for t in found.todos)]),
             sequential=control.sequential if found.strategy is None else found.strategy is Strategy.SEQUENTIAL,
-            difference=plan_difference(before, found.todos, remarks[-1], found.notes),
+            difference=plan_difference(before, draft.result(changes).all(), remarks[-1], found.notes),
         )
-        return {"todos": draft.changes(), "control": control.to_dict(), "current_phase": s.PLANNING}
+        return {"todos": changes, "control": control.to_dict(), "current_phase": s.PLANNING}
 
     def _as_it_was(self, board: Board, error: HitlError) -> dict[str, object]:
         """Return the update that asks about the same plan again: the last remark can't be worked in."""

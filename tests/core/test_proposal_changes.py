@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from board_support import Table, add, decide, plan
 
-from hitl_tui.core.board import Draft
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.board import Board, Control, Draft, Rules
+from hitl_tui.core.errors import BadInput, UnknownName
 from hitl_tui.core.events import Event, EventKind
-from hitl_tui.core.json_types import StepNamed
-from hitl_tui.core.proposal_changes import plan_now, plan_then
+from hitl_tui.core.json_types import ProposedChange, StepNamed
+from hitl_tui.core.proposal_changes import plan_now, plan_then, work_in
 from hitl_tui.core.questions import proposal_now
 from hitl_tui.core.requests import Verdict, accepted_changes
 
@@ -88,3 +89,23 @@ def test_what_is_shown_is_what_comes_of_it(part: bool) -> None:
         assert shown == after, (seed, proposed["changes"])
         changed, refused = changed + (after != before), refused + bool(table.board.control.refused)
     assert changed > 100 and refused > 20, (changed, refused)
+
+
+def test_what_is_worked_into_a_plan_under_review() -> None:
+    first, second, third = plan("a", "b:a", "c:b")
+    second = replace(second, metadata={"lacks": ["what"], "unread": ["x"]})
+    before = {todo.id: todo.to_state() for todo in (first, second, third)}
+    draft = Draft(Board("s1", "q", before, Control(highest=3)), Rules())
+    changes: list[ProposedChange] = [
+        {"kind": "remove", "todo_id": first.id},
+        {"kind": "edit", "todo_id": second.id, "arguments": {"what": "else"}, "risk": "high"},
+        {"kind": "add", "todo": {**add("d", todo_id="todo_004").data["todo"], "dependencies": [first.id, third.id]}},
+        {"kind": "skip", "todo_id": third.id},
+    ]
+    work_in(draft, changes, "now")
+    second, added = draft.result().all()
+    assert (second.arguments, second.risk, second.dependencies) == ({"what": "else"}, "high", ())
+    assert "lacks" not in second.metadata and "unread" not in second.metadata
+    assert (added.id, added.dependencies, added.created_at) == ("todo_004", (second.id,), "now")
+    with pytest.raises(UnknownName, match="No step"):
+        work_in(draft, [{"kind": "remove", "todo_id": first.id}], "now")

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from feedback_cases import CASES, KEPT
 from own_teams import TEAMS
-from planning_support import COMMANDS, agents
+from planning_support import COMMANDS, agents, carried_out
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_text import canonical
@@ -80,7 +80,7 @@ async def reviewed(query: str, remarks: Sequence[str]) -> list[SupervisorTodo] |
     todos = planner.convert_with_strategy((await planner.create_execution_plan(query)).plan)
     try:
         for number in range(len(remarks)):
-            todos = list((await planner.rework(remarks[: number + 1], query, todos)).todos)
+            todos = carried_out((await planner.rework(remarks[: number + 1], query, todos)).changes, todos)
     except HitlError as error:
         return str(error.message)
     return todos

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hitl_tui.core.board import Board, Control, Draft, Rules
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_types import ProposedChange
 from hitl_tui.core.plan import AgentFacts, Concern
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.proposal_changes import work_in
+from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.teams.analysis.team import AnalysisTeam
 from hitl_tui.teams.search.team import SearchTeam
+
+
+def carried_out(changes: Sequence[ProposedChange], todos: Sequence[SupervisorTodo]) -> list[SupervisorTodo]:
+    """Return a plan with changes worked in as under review, in order."""
+    control = Control(highest=max((int(todo.id.removeprefix("todo_")) for todo in todos), default=0))
+    draft = Draft(Board("s1", "the query", {todo.id: todo.to_state() for todo in todos}, control), Rules())
+    work_in(draft, changes, "2026-03-01T09:00:00+00:00")
+    return draft.result().all()
 
 
 def bind_search(text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from feedback_judge import before
-from planning_support import COMMANDS, agents
+from planning_support import COMMANDS, agents, carried_out
 
 from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.json_types import JsonObject
@@ -17,7 +17,7 @@ from hitl_tui.core.manager import TodoManager
 from hitl_tui.core.plan import ExecutionPlanConverter, Proposal
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import AddStep, CurrentPlan, UnknownTask, carried_out, resolved
+from hitl_tui.planning.proposals import AddStep, CurrentPlan, UnknownTask, resolved
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from feedback_cases import CASES, FULL, FULL_EN, KEPT, ONE, OPS, TWO
 from feedback_judge import agent, is_meant, reviewed, right, shown
+from planning_support import carried_out
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan import Strategy
@@ -31,12 +32,13 @@ async def test_what_stays_keeps_its_id_and_what_was_changed_by_hand() -> None:
     planner = agent()
     todos = planner.convert_with_strategy((await planner.create_execution_plan(FULL)).plan)
     todos[0] = replace(todos[0], priority=Priority.CRITICAL, arguments={**todos[0].arguments, "query": "edited"})
-    found = await planner.rework(["보고서는 빼줘"], FULL, todos)
-    assert (found.todos[0].id, found.todos[0].arguments["query"]) == ("todo_001", "edited")
-    assert found.todos[0].priority is Priority.CRITICAL
-    again = await planner.rework(["보고서는 빼줘", "보고서도 추가해줘"], FULL, found.todos, ["todo_003"])
-    assert [t.id for t in again.todos] == ["todo_001", "todo_002", "todo_004"]
-    assert again.todos[-1].created_at
+    found = carried_out((await planner.rework(["보고서는 빼줘"], FULL, todos)).changes, todos)
+    assert (found[0].id, found[0].arguments["query"]) == ("todo_001", "edited")
+    assert found[0].priority is Priority.CRITICAL
+    remarks = ["보고서는 빼줘", "보고서도 추가해줘"]
+    again = carried_out((await planner.rework(remarks, FULL, found, ["todo_003"])).changes, found)
+    assert [t.id for t in again] == ["todo_001", "todo_002", "todo_004"]
+    assert again[-1].created_at
 
 
 async def test_a_korean_ending_is_no_part_of_what_is_looked_for() -> None:
@@ -55,7 +57,7 @@ async def test_what_of_it_isnt_taken_up_is_said_beside_what_is() -> None:
     planner = agent()
     todos = planner.convert_with_strategy((await planner.create_execution_plan(FULL_EN)).plan)
     found = await planner.rework(["Drop the report. Remove step 9. The weather is nice today."], FULL_EN, todos)
-    assert [t.id for t in found.todos] == ["todo_001", "todo_002"]
+    assert [t.id for t in carried_out(found.changes, todos)] == ["todo_001", "todo_002"]
     assert found.notes == ("No step 009; known: 001, 002, 003.", "Not taken up: 'The weather is nice today.'")
 
 

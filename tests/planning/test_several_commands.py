@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planning_support import agents
+from planning_support import agents, carried_out
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.plan import ExecutionPlanConverter
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.planning.proposals import CurrentPlan, Planned, carried_out, resolved
+from hitl_tui.planning.proposals import CurrentPlan, Planned, resolved
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
 from hitl_tui.planning.rule_planner.query_reader import unread

@@ -6,13 +6,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from people import verified
 from session_support import Driver, Place, step
+from trusting import trust_workspace
 
+from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.plan_review import ReviewOptions
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind
 from hitl_tui.ledger.approval_log import logged_decisions
+from hitl_tui.supervisor.open_session import open_session
+from hitl_tui.supervisor.session import Session
+from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.storage import SessionInfo
 from hitl_tui.wording.question_rows import heading, whole
 
@@ -248,3 +254,32 @@ async def test_a_deadline_that_passed_while_nothing_ran_is_carried_out_once(tmp_
             result = await op.handler.handle_command("/plan reject too late")
             assert result.failed
     assert place.world.done() == {"todo_001": 1}
+
+
+NOTE = """
+[teams.command_team.commands.note]
+description = "Notes how many days are left"
+run = ["touch", "--", "{days}"]
+parameters.days = { type = "integer" }
+risk = "low"
+"""
+
+
+async def test_what_a_reviewer_fills_in_is_not_missing_any_more(tmp_path: Path) -> None:
+    workspace = tmp_path / "w"
+    workspace.mkdir()
+    (workspace / "hitl.toml").write_text(NOTE, encoding="utf-8")
+    trust_workspace(tmp_path / "d", workspace)
+    async with SessionRegistry.open(tmp_path / "d") as registry:
+        setup = await registry.create("run note", workspace, mode=Mode.PLAN)
+        async with open_session(registry.store, setup) as opened:
+            session = opened.view
+            assert isinstance(session, Session)
+            handler = CommandHandler(session, setup.planner, by="ann", channel="test", acting=verified("ann"))
+            await session.settled()
+            assert session.snapshot.todos[0].metadata["lacks"] == ["days"]
+            for line in ("/plan reject days=30", "/plan approve"):
+                result = await handler.handle_command(line)
+                assert not result.failed, result.message
+                await session.settled()
+            assert (session.snapshot.status, (workspace / "30").exists()) == ("finished", True)

@@ -11,10 +11,10 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject, ProposedChange, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
-from hitl_tui.core.plan import AgentFacts, Change, ExecutionStep, in_order
+from hitl_tui.core.plan import AgentFacts, Change, ExecutionStep, in_order, inherited
 from hitl_tui.core.todos import MAY_BEGIN, Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
-from hitl_tui.planning.proposals import AddStep, PlanChange, inherited
+from hitl_tui.planning.proposals import AddStep, PlanChange
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.edits import Named
 from hitl_tui.planning.rule_planner.query_reader import shown
