@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import unicodedata
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 from planning_support import COMMANDS, agents
 
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.plan import Strategy
+from hitl_tui.core.plan import Concern, Strategy
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.calls import asked_in
@@ -155,6 +156,19 @@ async def test_scenario_1_analysis_waits_for_the_search(query: str) -> None:
     assert (search.priority, analysis.priority) == ("medium", "medium")
     assert planned.intent.language == ("ko" if query == S1_KO else "en")
     assert planned.intent.confidence > 0.8
+
+
+async def test_nothing_is_planned_in_the_event_loop() -> None:
+    threads = set[threading.Thread]()
+
+    def concern(question: str) -> Concern:
+        threads.add(threading.current_thread())
+        return Concern.NONE
+
+    known = agents()
+    known["analysis_team"] = replace(known["analysis_team"], concern=concern)
+    await PlanningAgent(known, RulePlanner(COMMANDS)).create_execution_plan(S1_EN)
+    assert threads and threading.main_thread() not in threads
 
 
 async def test_scenario_1_reads_both_amounts() -> None:

@@ -21,7 +21,6 @@ from hitl_tui.planning.rule_planner.draft import Scene
 from hitl_tui.planning.rule_planner.plan_changes import changed
 from hitl_tui.planning.rule_planner.plan_steps import Wanted, planned
 from hitl_tui.planning.rule_planner.query_reader import read, report_file
-from hitl_tui.planning.rule_planner.rule_file import rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +39,21 @@ class RulePlanner:
     commands: Mapping[str, CommandFacts] = field(default_factory=dict)
     withheld: tuple[str, ...] | None = None
 
+    # Each in a thread: a plan of ten thousand or hundreds of tools take a while, and whoever waits has keys to answer
+    # meanwhile. What it is made from is never changed.
+
     async def plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
-        await asyncio.to_thread(rules)
+        return await asyncio.to_thread(self._plan, query, agents)
+
+    def _plan(self, query: str, agents: Mapping[str, AgentFacts]) -> Planned:
         file, query = report_file(query)
         reading = read(query)
         reading = replace(reading, text=in_order(reading.text))
-        scene = await asyncio.to_thread(self._scene, query, CurrentPlan(query, (), agents))
+        scene = self._scene(query, CurrentPlan(query, (), agents))
         asked = asked_in(reading.text, scene.commands, trusted=scene.trusted)
         return planned(scene, Wanted(query, reading, asked, agents, file), self.withheld or ())
 
     async def revise(self, text: str, plan: CurrentPlan) -> Proposed:
-        # In a thread: a plan of ten thousand takes a while, and whoever waits has keys to answer meanwhile. What it
-        # is made from is never changed.
         return await asyncio.to_thread(lambda: changed(self._scene(text, plan)))
 
     async def follow_up(self, todo: SupervisorTodo, result: JsonObject, plan: CurrentPlan) -> Proposed | None:
