@@ -235,18 +235,16 @@ def planner_for(
 
     commands = command_facts(trust.declared.commands)
     planner = RulePlanner(commands, None if trust.trusted else tuple(trust.declared.own_teams))
-    rules: Planner = TablePlanner(planner, Path(trust.folder))
-    if data is not None:
-        rules = TemplatePlanner(rules, TemplateShelf(data))
-    if model is None:
-        return rules
-    from hitl_tui.supervisor.session_model import ChosenPlanner
+    rules = TablePlanner(planner, Path(trust.folder))
+    chosen: Planner = rules
+    if model is not None:
+        from hitl_tui.supervisor.session_model import ChosenPlanner
 
-    def with_model() -> Planner:
-        from hitl_tui.planning.model_planner import ModelPlanner
+        def with_model() -> Planner:
+            from hitl_tui.planning.model_planner import ModelPlanner
 
-        beyond = frozenset(team.name for team in withheld_teams(trust))
-        with_it: Planner = ModelPlanner(model, rules, commands if trust.trusted else {}, beyond)
-        return with_it if data is None else TemplatePlanner(with_it, TemplateShelf(data))
+            beyond = frozenset(team.name for team in withheld_teams(trust))
+            return ModelPlanner(model, rules, commands if trust.trusted else {}, beyond)
 
-    return ChosenPlanner(rules, model, with_model)
+        chosen = ChosenPlanner(rules, model, with_model)
+    return chosen if data is None else TemplatePlanner(chosen, TemplateShelf(data))
