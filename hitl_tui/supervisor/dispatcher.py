@@ -378,7 +378,7 @@ class LocalDispatcher:
         if known is not None and known["cut_off"] and not doubt.effect.get("done"):
             why = Message("hitl-tui ended it while it ran, and nothing says how far it got")
             data["effect"] = cast("DoubtfulEffect", {**doubt.effect, "why": why})
-        fresh = await find_bound_files(team, spec.todo) if team.binds_files else None
+        fresh = await find_bound_files(team, spec.todo) if team.bindings is not None else None
         if fresh is not None:  # what it did before it stopped may have changed them
             data |= {"programs": fresh.programs, "changed": list(fresh.changed[:MOST_CHANGED])}
         await self._tell(spec, f"run:{spec.run_id}:doubt:{spec.todo.asked}", EventKind.DOUBT, data)

@@ -15,13 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDict
 
-from hitl_tui.core.errors import HitlError, UnknownName
+from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, Stored
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import nearest
 from hitl_tui.core.plan import Concern, Guide
 from hitl_tui.core.policy import Policy, Risk
 from hitl_tui.core.safe_text import safe_text
+from hitl_tui.core.written_language import language_of
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
@@ -167,6 +168,11 @@ class TeamTask:
     task: str
     arguments: Mapping[str, Any]
     inputs: Mapping[str, TeamResult]
+
+    @property
+    def language(self) -> str:
+        """The language that the session's question is in, `ko` or `en`."""
+        return language_of(self.query or self.task)
 
 
 class Effects(Protocol):
@@ -396,6 +402,8 @@ class GraphSpec(Protocol):
         ...
 
 
+PROGRAMS: JsonSchema = {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True}
+"""JSON Schema of the argument `programs`."""
 DECLARED_RISK = Message("as hitl.toml declares")
 CODE_RISK = Message("runs code of its own, as hitl.toml declares")
 """Why a risk is medium, which it is only where that is written: of an agent, and of a function or a graph."""
@@ -416,7 +424,7 @@ class Team(ABC):
         needs_results: it has nothing to do where they found nothing.
         takes_question: the session's question is its task where a person gives it no other.
         keeps_input: its graph stores its input, so that no secret may be in it.
-        binds_files: its arguments hold `programs`, the digests of what they may execute.
+        bindings: finds what its arguments may execute, whose digests they hold as `programs`; None where they don't.
         problem: why it can't be used now, as far as `look` found out; empty for nothing.
         call_argument: the argument that holds what `call_schema` describes; empty where they all do together.
         graph: the graph of somebody else that it runs as it is; None for a team that builds one.
@@ -434,7 +442,7 @@ class Team(ABC):
     needs_results: bool = False
     takes_question: bool = True
     keeps_input: bool = False
-    binds_files: bool = False
+    bindings: Bindings | None = None
     call_argument: str = ""
     problem: str = ""
     graph: GraphSpec | None = None
@@ -501,7 +509,7 @@ class Team(ABC):
 
     def risk_reason(self, arguments: JsonObject) -> str:
         """Return in a few words why their risk is medium or high; empty where the class says it."""
-        return ""
+        return CODE_RISK if self.bindings is not None and self.risk is Risk.MEDIUM else ""
 
     def changes_nothing(self, arguments: JsonObject) -> bool:
         """Return whether what exact arguments do is declared to change nothing, so that repeating it needs no word."""
@@ -516,8 +524,23 @@ class Team(ABC):
         return {}
 
     def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-        """Return the names of the files that differ between `programs` that were approved and those of now."""
-        return []
+        """Return the names of the files that differ between `programs` that were asked about and those of now."""
+        return self.bindings.changed(approved, now) if self.bindings is not None else []
+
+    def refuse_changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> None:
+        """Check that what may be executed is what it was when it was asked about.
+
+        Raises:
+            BadInput: it isn't.
+        """
+        if changed := self.changed(approved, now):
+            raise BadInput(
+                Message(
+                    "{} changed since this step was planned or approved, so nothing was run; edit the step, "
+                    "and it asks with what is there now.",
+                    one(", ".join(changed), 200),
+                )
+            )
 
     def writes(self, arguments: JsonObject) -> str:
         """Return the file that exact arguments would make, relative to the workspace; empty for none."""

@@ -27,7 +27,7 @@ from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.arguments import exact_arguments, pairs_in
-from hitl_tui.teams.contract import CODE_RISK, GO_ON, Team, TeamGraph, TeamSources
+from hitl_tui.teams.contract import GO_ON, PROGRAMS, Team, TeamGraph, TeamSources
 
 if TYPE_CHECKING:
     from hitl_tui.graphs.graph_loader import GraphFacts
@@ -58,7 +58,6 @@ class GraphTeam(Team):
     # A failed graph goes on from its last checkpoint when a person says so, never by itself: there are no retries.
     reads_results = False
     keeps_input = True
-    binds_files = True
 
     def __init__(
         self,
@@ -68,7 +67,7 @@ class GraphTeam(Team):
         bindings: Bindings | None = None,
         around: Surroundings | None = None,
     ) -> None:
-        self._bindings = bindings or Bindings()
+        self.bindings: Bindings = bindings or Bindings()
         self._around = around or Surroundings()
         self.declaration = declaration
         self.graph = self
@@ -86,7 +85,6 @@ class GraphTeam(Team):
     def input_schema(self) -> JsonSchema:
         """JSON Schema of `arguments`."""
         shown: dict[str, Any] = dict(self._facts[1].input_schema) if self._facts else {}
-        programs = {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True}
         return {
             "type": "object",
             "properties": {
@@ -94,7 +92,7 @@ class GraphTeam(Team):
                 "thread": {"type": "string"},
                 "context": {"type": "object"},
                 "config": {"type": "object"},
-                "programs": programs,
+                "programs": PROGRAMS,
             },
             "required": ["input"],
             "additionalProperties": False,
@@ -130,9 +128,9 @@ class GraphTeam(Team):
         folder = os.path.realpath(self.declaration.folder or Path.cwd())
         root = os.path.realpath(self._workspace) if self._workspace else folder
         store = self._store(code)
-        found = {WHOLE: self._bindings.whole(root, self._pins(root, store), self._around)}
+        found = {WHOLE: self.bindings.whole(root, self._pins(root, store), self._around)}
         if not Path(folder).is_relative_to(root):
-            found[folder] = self._bindings.whole(folder, self._pins(folder, store), self._around)
+            found[folder] = self.bindings.whole(folder, self._pins(folder, store), self._around)
         return found
 
     def _store(self, code: GraphSource) -> str:
@@ -156,10 +154,6 @@ class GraphTeam(Team):
         name = glob.escape(os.path.relpath(store, root).replace(os.sep, "/"))
         return (*self.declaration.pins, *(f"{name}{ending}" for ending in ("", "-wal", "-shm", "-journal")))
 
-    def risk_reason(self, arguments: JsonObject) -> str:
-        """Return that a medium risk is declared."""
-        return CODE_RISK if self.risk is Risk.MEDIUM else ""
-
     def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what it may execute, as it is now.
 
@@ -167,10 +161,6 @@ class GraphTeam(Team):
             BadInput: there are too many files.
         """
         return self.source().programs
-
-    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-        """Return the names of the files that differ between `programs` that were asked about and those of now."""
-        return self._bindings.changed(approved, now)
 
     def _facts_of(self, code: GraphSource) -> GraphFacts:
         if self._facts is None or self._facts[0] != code.programs:

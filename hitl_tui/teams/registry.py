@@ -120,8 +120,8 @@ class TeamRegistry:
                 retries_of=team.retries_of,
                 optional_for=team.optional_for,
                 guide=team.guide(),
-                programs=team.programs if team.binds_files else None,
-                changed=team.changed if team.binds_files else None,
+                programs=team.programs if team.bindings is not None else None,
+                changed=team.changed if team.bindings is not None else None,
             )
             for name, team in self.teams.items()
         }

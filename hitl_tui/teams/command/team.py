@@ -20,13 +20,13 @@ from hitl_tui.core.safe_markdown import fenced, literal
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_names import with_values
 from hitl_tui.core.shell_words import shell_words
-from hitl_tui.core.written_language import language_of
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.bounded_output import NOTES
 from hitl_tui.teams.command.listed_files import listed_files
 from hitl_tui.teams.command.paths import refuse_outside
 from hitl_tui.teams.contract import (
     BRIEF,
+    PROGRAMS,
     Block,
     Brief,
     OutputPreview,
@@ -132,15 +132,13 @@ class CommandTeam(Team):
         around: what of the workspace's settings says which files are code.
     """
 
-    binds_files = True
-
     def __init__(
         self,
         commands: Mapping[str, CommandDeclaration],
         bindings: Bindings | None = None,
         around: Surroundings | None = None,
     ) -> None:
-        self._bindings = bindings or Bindings()
+        self.bindings: Bindings = bindings or Bindings()
         self._around = around or Surroundings()
         self.commands: Mapping[str, CommandDeclaration] = MappingProxyType(dict(commands))
         self.name = "command_team"
@@ -163,7 +161,7 @@ class CommandTeam(Team):
                 "preview": {"type": ["array", "null"], "items": {"type": "string"}, "readOnly": True},
                 "timeout": {"type": "number", "readOnly": True},
                 "exit_codes": {"type": "array", "items": {"type": "integer"}, "readOnly": True},
-                "programs": {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True},
+                "programs": PROGRAMS,
             },
             "required": ["command"],
             "additionalProperties": False,
@@ -215,10 +213,6 @@ class CommandTeam(Team):
         """
         given = {key: arguments[key] for key in ("command", "parameters") if key in arguments}
         return cast(CommandArguments, self.bind("", given)).get("programs", {})
-
-    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-        """Return the names of the files that differ between `programs` that were asked about and those of now."""
-        return self._bindings.changed(approved, now)
 
     def risk_of(self, arguments: JsonObject) -> Risk:
         """Return the declared risk; high for a command that isn't declared (any more)."""
@@ -317,7 +311,7 @@ class CommandTeam(Team):
                 on_line=lambda _, line: context.progress(line.expandtabs()),
                 lock_fd=context.lock_fd,
                 secrets=context.secrets,
-                notes=NOTES[_language(context)],
+                notes=NOTES[context.task.language],
             )
             refuse_failure(arguments, outcome, context.secrets)
             return outcome.to_dict()
@@ -331,7 +325,7 @@ class CommandTeam(Team):
             cast(CommandArguments, context.task.arguments),
             state["outcome"],
             context.secrets,
-            _language(context),
+            context.task.language,
             self.commands,
         )
         return {"outcome": {}, "result": result.to_dict()}
@@ -352,7 +346,7 @@ class CommandTeam(Team):
     def _programs(self, declared: CommandDeclaration, exact: CommandArguments, workspace: Path) -> dict[str, str]:
         argvs = [argv for argv in (exact["argv"], exact["preview"]) if argv]
         path = command_environment({}, os.environ)["PATH"]
-        return self._bindings.command(declared, argvs, workspace, path, self._around)
+        return self.bindings.command(declared, argvs, workspace, path, self._around)
 
     @staticmethod
     def _exact(declared: CommandDeclaration, parameters: JsonObject) -> CommandArguments:
@@ -385,29 +379,13 @@ class CommandTeam(Team):
         values = {k: with_values(v, secrets) if isinstance(v, str) else v for k, v in exact["parameters"].items()}
         refuse_outside(declared, values, workspace)
         approved = cast(CommandArguments, arguments).get("programs") or {}
-        self._refuse_changed(approved, self._programs(declared, exact, workspace), declared)
-        return declared
-
-    def _refuse_changed(
-        self, approved: Mapping[str, str], now: Mapping[str, str], declared: CommandDeclaration
-    ) -> None:
-        """Check that what may be executed is what it was when it was asked about.
-
-        Raises:
-            BadInput: it isn't.
-        """
+        now = self._programs(declared, exact, workspace)
         if not declared.folder:  # it was bound where nobody knew the workspace
             now = {path: now[path] for path in approved if path in now}
         elif WHOLE not in now:  # a file that turned into a program meanwhile is named by nobody
             now = {path: known for path, known in now.items() if path in approved}
-        if changed := self.changed(approved, now):
-            raise BadInput(
-                Message(
-                    "{} changed since this step was planned or approved, so nothing was run; edit the step, "
-                    "and it asks with what is there now.",
-                    one(", ".join(changed), 200),
-                )
-            )
+        self.refuse_changed(approved, now)
+        return declared
 
 
 def teams(sources: TeamSources) -> list[Team]:
@@ -440,11 +418,6 @@ def _summary(language: str, name: str, outcome: Mapping[str, Any], argv: Sequenc
 def _clipped(text: str) -> str:
     """Return what was printed as a summary has it: in one line, bounded, and as it is."""
     return clip(" ".join(text.split()), _SUMMARY)
-
-
-def _language(context: TeamContext) -> str:
-    """Return the language that the session's question is in."""
-    return language_of(context.task.query or context.task.task)
 
 
 def command_words(text: str) -> list[str]:

@@ -19,7 +19,6 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.short_titles import short_title
-from hitl_tui.core.written_language import language_of
 from hitl_tui.teams.contract import (
     BRIEF,
     Brief,
@@ -172,7 +171,7 @@ async def _gather_node(state: DocumentState, runtime: Runtime[TeamContext]) -> D
     material = gather(runtime.context.task.inputs)
     task = runtime.context.task
     count = len(material)
-    korean = language_of(task.query or task.task) == "ko"
+    korean = task.language == "ko"
     runtime.context.progress(f"앞선 결과 {count}건" if korean else f"{count} earlier result{'' if count == 1 else 's'}")
     return {"material": material}
 
@@ -198,9 +197,7 @@ async def _write_node(state: DocumentState, runtime: Runtime[TeamContext]) -> Do
 
     done = await context.effects("write", {"path": path, "sha256": sha256}, act)
     citations = list(dict.fromkeys(c for r in context.task.inputs.values() for c in r.citations))
-    result = written_result(
-        path, done, tuple(citations[:_CITATIONS]), language_of(context.task.query or context.task.task)
-    )
+    result = written_result(path, done, tuple(citations[:_CITATIONS]), context.task.language)
     return {"content": "", "result": result.to_dict()}
 
 

@@ -23,13 +23,12 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced
 from hitl_tui.core.secret_names import with_values
-from hitl_tui.core.written_language import language_of
 from hitl_tui.graphs.graph_source import Imports, source_of
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
 from hitl_tui.teams.arguments import exact_arguments, fields_of, given_in
 from hitl_tui.teams.bounded_output import NOTES
 from hitl_tui.teams.contract import (
-    CODE_RISK,
+    PROGRAMS,
     Team,
     TeamContext,
     TeamGraph,
@@ -92,7 +91,6 @@ class ToolTeam(Team):
         secret_names: declared secrets, which reading it finds in its environment as a call does.
     """
 
-    binds_files = True
     takes_question = False
     call_argument = "input"
 
@@ -115,7 +113,7 @@ class ToolTeam(Team):
         self.timeout = declaration.timeout + STOP_MARGIN
         self.description = declaration.description or Message("Calls {}", one(declaration.calls, 120))
         self.reads_results = False
-        self._bindings = bindings or Bindings()
+        self.bindings: Bindings = bindings or Bindings()
         self._around = around or Surroundings()
         self._descriptions = descriptions or Descriptions(None)
         self._secret_names = secret_names
@@ -137,10 +135,9 @@ class ToolTeam(Team):
         """JSON Schema of `arguments`; what follows from the declaration is read-only."""
         found = self._looked()
         taken: JsonSchema = fields_schema(found.schema) if isinstance(found, Described) else {"type": "object"}
-        programs = {"type": "object", "additionalProperties": {"type": "string"}, "readOnly": True}
         return {
             "type": "object",
-            "properties": {"input": taken, "calls": {"type": "string", "readOnly": True}, "programs": programs},
+            "properties": {"input": taken, "calls": {"type": "string", "readOnly": True}, "programs": PROGRAMS},
             "required": ["input"],
             "additionalProperties": False,
         }
@@ -214,10 +211,6 @@ class ToolTeam(Team):
                 lacking.message, missing=lacking.missing, given={"input": lacking.given, **fixed}, help=lacking.help
             ) from lacking
 
-    def risk_reason(self, arguments: JsonObject) -> str:
-        """Return that a medium risk is declared."""
-        return CODE_RISK if self.risk is Risk.MEDIUM else ""
-
     def programs(self, arguments: JsonObject) -> Mapping[str, str]:
         """Return what a call may execute, as it is now: with high risk all files of the workspace.
 
@@ -228,7 +221,7 @@ class ToolTeam(Team):
         if self.declaration.kind == "mcp" or self.risk is not Risk.HIGH:
             return code
         root = os.path.realpath(self.declaration.folder)
-        return {**code, WHOLE: self._bindings.whole(root, self.declaration.pins, self._around)}
+        return {**code, WHOLE: self.bindings.whole(root, self.declaration.pins, self._around)}
 
     def _code(self) -> Mapping[str, str]:
         """Return the digests of the files that it is made of."""
@@ -242,11 +235,7 @@ class ToolTeam(Team):
         literal = tuple(part.replace("{", "{{").replace("}", "}}") for part in argv)
         command = CommandDeclaration(declaration.name, literal, risk=self.risk, pins=declaration.pins)
         path = command_environment({}, os.environ)["PATH"]
-        return self._bindings.command(command, [argv], Path(declaration.folder), path, self._around)
-
-    def changed(self, approved: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-        """Return the names of the files that differ between `programs` that were asked about and those of now."""
-        return self._bindings.changed(approved, now)
+        return self.bindings.command(command, [argv], Path(declaration.folder), path, self._around)
 
     def changes_nothing(self, arguments: JsonObject) -> bool:
         """Return whether it is declared to be of low risk."""
@@ -271,7 +260,7 @@ class ToolTeam(Team):
         arguments = cast(ToolArguments, context.task.arguments)
 
         async def act() -> dict[str, Json]:
-            await asyncio.to_thread(self._refuse_changed, arguments)
+            await asyncio.to_thread(self._check, arguments)
             found = await call(
                 self.declaration,
                 _valued(arguments["input"], context.secrets),
@@ -279,7 +268,7 @@ class ToolTeam(Team):
                 context.secrets,
                 on_line=lambda _, line: context.progress(line.expandtabs()),
                 lock_fd=context.lock_fd,
-                notes=NOTES[_language(context)],
+                notes=NOTES[context.task.language],
             )
             return {"value": found.value, "text": found.text, "duration": found.duration}
 
@@ -288,10 +277,10 @@ class ToolTeam(Team):
         return {"returned": dict(returned)}
 
     async def _report_node(self, state: ToolState, runtime: Runtime[TeamContext]) -> ToolState:
-        result = result_of(self.name, state["returned"], _language(runtime.context))
+        result = result_of(self.name, state["returned"], runtime.context.task.language)
         return {"returned": {}, "result": result.to_dict()}
 
-    def _refuse_changed(self, arguments: ToolArguments) -> None:
+    def _check(self, arguments: ToolArguments) -> None:
         """Check that what would be called is what was approved.
 
         Raises:
@@ -303,16 +292,7 @@ class ToolTeam(Team):
                     'The declaration of "{}" changed since it was approved, so it was not run; ask again.', self.name
                 )
             )
-        approved, now = arguments.get("programs") or {}, self.programs({})
-        if approved != now:
-            names = one(", ".join(self.changed(approved, now)), 200)
-            raise BadInput(
-                Message(
-                    "{} changed since this step was planned or approved, so nothing was run; edit the step, "
-                    "and it asks with what is there now.",
-                    names,
-                )
-            )
+        self.refuse_changed(arguments.get("programs") or {}, self.programs({}))
 
 
 def teams(sources: TeamSources) -> list[Team]:
@@ -366,8 +346,3 @@ def _valued(value: Any, secrets: Mapping[str, str]) -> Any:
     if isinstance(value, Mapping):
         return {key: _valued(part, secrets) for key, part in value.items()}
     return [_valued(part, secrets) for part in value] if isinstance(value, list | tuple) else value
-
-
-def _language(context: TeamContext) -> str:
-    """Return the language that the session's question is in."""
-    return language_of(context.task.query or context.task.task)
