@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import datetime
 import json
-import resource
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.config.process_limits import limit_process
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.tables.engine import SECONDS, TableError, engine, quote
 from hitl_tui.tables.files import TableFile
@@ -27,9 +27,7 @@ _LONGEST_CELL = 200
 
 def main() -> None:
     """Answer one request."""
-    _, most = resource.getrlimit(resource.RLIMIT_AS)
-    bound = ADDRESSES if most == resource.RLIM_INFINITY else min(ADDRESSES, most)
-    resource.setrlimit(resource.RLIMIT_AS, (bound, most))
+    limit_process(ADDRESSES)
     try:
         answer = _answer(json.load(sys.stdin))
     except TableError as error:

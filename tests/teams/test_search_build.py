@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import fcntl
-import json
 import os
+import select
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -85,26 +86,39 @@ def test_who_waits_sees_how_far_the_other_one_is(place: IndexPlace) -> None:
         assert index.refresh(place.workspace).indexed == FILES
 
 
-def test_the_process_ends_with_whoever_started_it(place: IndexPlace) -> None:
+async def test_the_process_ends_with_whoever_started_it(place: IndexPlace) -> None:
     place.cache.mkdir()
-    order = {
-        "file": str(place.file), "root": str(place.workspace), "documents": ["."], "secrets": {}, "most": None,
-        "nice": 0, "sketches": None,
-    }  # fmt: skip
+    script = f"""
+import asyncio
+from pathlib import Path
+from hitl_tui.teams.search.index_build import IndexPlace, build
+place = IndexPlace(Path({str(place.workspace)!r}), ["."], Path({str(place.cache)!r}), {{}})
+asyncio.run(build(place, lambda *at: print(*at, flush=True)))
+"""
     with place.file.with_name(place.file.name + ".build").open("w+b") as other:
         fcntl.flock(other, fcntl.LOCK_EX)  # so that it waits
         other.write(b"7 60\n")
         other.flush()
-        command = [sys.executable, "-P", "-m", "hitl_tui.teams.search.index_build"]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(json.dumps(order).encode() + b"\n")
-            process.stdin.flush()
-            assert json.loads(process.stdout.readline()) == {"done": 7, "total": 60}
-            assert process.poll() is None
-            process.stdin.close()
-            assert process.wait(60) == 0
+        ours = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=subprocess.PIPE)
+        assert ours.stdout is not None
+        assert await ours.stdout.readline() == b"7 60\n"
+        building = [os.pidfd_open(pid) for pid in those_that_run("hitl_tui.teams.search.index_build", place.workspace)]
+        assert len(building) == 2, "the process, and the one that watches over it"
+        ours.send_signal(signal.SIGKILL)
+        await ours.wait()
+        for descriptor in building:  # readable once its process has ended
+            await asyncio.to_thread(select.select, [descriptor], [], [])
+            os.close(descriptor)
+
+
+def those_that_run(module: str, folder: Path) -> list[int]:
+    """Return the processes that run a module in a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if module.encode() in (process / "cmdline").read_bytes() and (process / "cwd").readlink() == folder:
+                found.append(int(process.name))
+    return found
 
 
 @pytest.mark.long

@@ -9,6 +9,7 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from hitl_tui.config import process_limits
 from hitl_tui.config.declared_agents import PYTHON
 from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
@@ -24,19 +25,11 @@ if TYPE_CHECKING:
 
 SCRATCH = ".hitl-scratch"
 """The folder of the workspace that such programs are written to and run in."""
-SECONDS, MEMORY, OUTPUT, FILE = 60.0, 1 << 30, 64 << 10, 64 << 20
-"""Limits of one run: seconds, bytes of memory, bytes of output kept, bytes of a file."""
+SECONDS, OUTPUT = 60, 64 << 10
+"""Limits of one run: seconds, bytes of output kept."""
+_LIMITS = (str(1 << 30), str(SECONDS), str(64 << 20))
+"""What the program may take: bytes of memory, seconds of processor time, bytes of a file."""
 _LONGEST = 50_000
-_LIMITED = f"""
-import resource, runpy, sys
-for kind, most in ((resource.RLIMIT_AS, {MEMORY}), (resource.RLIMIT_FSIZE, {FILE}), (resource.RLIMIT_CPU, {SECONDS:g})):
-    try:
-        resource.setrlimit(kind, (int(most), int(most)))
-    except (ValueError, OSError):
-        pass
-sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 
 
 class PythonState(TypedDict, total=False):
@@ -102,7 +95,7 @@ class PythonTeam(Team):
             file.write_text(code, encoding="utf-8")
             try:
                 outcome = await run_command(
-                    [sys.executable, "-I", "-X", "utf8", "-c", _LIMITED, str(file)],
+                    [sys.executable, "-I", "-X", "utf8", process_limits.__file__, *_LIMITS, str(file)],
                     folder,
                     SECONDS,
                     _environment(),

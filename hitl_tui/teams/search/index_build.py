@@ -1,8 +1,7 @@
 """Bringing an index up to date from where nobody may be kept waiting: here when it is little, else by a process.
 
-`python -P -m hitl_tui.teams.search.index_build` is that process. A line of JSON on standard input says which index;
-lines of JSON on standard output say how far it is, and how it ended. It ends when standard input does, as that of
-whoever started it has ended then; what was read is kept.
+`python -P -m hitl_tui.teams.search.index_build` is that process. JSON on standard input says which index; lines of JSON
+on standard output say how far it is, and how it ended. It ends with whoever started it; what was read is kept.
 """
 
 from __future__ import annotations
@@ -11,20 +10,19 @@ import asyncio
 import contextlib
 import json
 import os
-import resource
-import signal
 import sys
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from hitl_tui.config.process_limits import limit_process
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.json_text import short_id
 from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import Preparation
+from hitl_tui.teams.process import Exchange, run_command
 from hitl_tui.teams.search.file_walk import is_left_out
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Progress, TooMuch
@@ -35,7 +33,7 @@ _FEW, _SMALL = 200, 2_000_000
 HERE = Allowed(stale=_FEW, size=_SMALL)
 """What is read at once, in this process."""
 _NICE = 10
-_COMMAND = ("-P", "-m", "hitl_tui.teams.search.index_build")
+_COMMAND = (sys.executable, "-P", "-m", "hitl_tui.teams.search.index_build")
 _MOST_MEMORY = 2 * 1024**3
 """Bytes of address space of the process."""
 _MOST_SECONDS = 3_600
@@ -128,33 +126,28 @@ async def build(place: IndexPlace, progress: Progress, *, ahead: bool = False, l
         "nice": _NICE if ahead else 0,
         "sketches": None if ahead else ANY.sketches,
     }
+    said: dict[str, int] = {}
+
+    def heard(stream: str, line: str) -> None:
+        if stream == "stdout":
+            said.update(told := json.loads(line))
+            if "total" in told:
+                progress(told["done"], told["total"])
+
     try:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *_COMMAND,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
+        outcome = await run_command(
+            _COMMAND,
+            place.workspace,
+            _MOST_SECONDS,
+            os.environ,
+            on_line=heard,
+            exchange=Exchange(json.dumps(order).encode(), 0),
         )
-    except (OSError, ValueError):
+    except BadInput:
         return Built()  # what is asked next finds what it needs by itself
-    assert process.stdin is not None
-    assert process.stdout is not None
-    try:
-        process.stdin.write(json.dumps(order).encode() + b"\n")
-        said: dict[str, int] = {}
-        async for line in process.stdout:
-            said = json.loads(line)
-            if "total" in said:
-                progress(said["done"], said["total"])
-        code = await process.wait()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if code < 0:
+    if outcome.signal:
         raise StorageError(
-            Message("Indexing {} was ended by signal {}.", place.workspace, -code),
+            Message("Indexing {} was ended by signal {}.", place.workspace, outcome.signal),
             help=Message("What was read is kept; the next search continues from there."),
         )
     return Built(said.get("indexed", 0), said.get("files", 0))
@@ -176,33 +169,15 @@ class Order(TypedDict):
     sketches: int | None
 
 
-def _limit(nice: int) -> None:
-    os.nice(nice)
-    for kind, most in ((resource.RLIMIT_AS, _MOST_MEMORY), (resource.RLIMIT_CPU, _MOST_SECONDS)):
-        hard = resource.getrlimit(kind)[1]
-        wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
-        try:
-            resource.setrlimit(kind, (wanted, hard))
-        except (OSError, ValueError):  # this system has no such limit
-            continue
-    signal.alarm(_MOST_SECONDS)
-
-
-def _end_with_input() -> None:
-    while os.read(0, 4096):
-        pass
-    os._exit(0)
-
-
 def _say(**said: object) -> None:
     os.write(1, json.dumps(said).encode() + b"\n")
 
 
 def main() -> int:
     """Do what standard input says; return the exit code: 0 done, 1 it can't be done."""
-    order: Order = json.loads(sys.stdin.buffer.readline())
-    _limit(order["nice"])
-    threading.Thread(target=_end_with_input, daemon=True).start()
+    order: Order = json.load(sys.stdin)
+    os.nice(order["nice"])
+    limit_process(_MOST_MEMORY, _MOST_SECONDS)
     told = 0.0
 
     def progress(done: int, total: int) -> None:
