@@ -20,6 +20,12 @@ description = "Notes what somebody said"
 run = ["touch", "--", "{file}"]
 parameters.file = { type = "string", description = "name of the note" }
 risk = "low"
+
+[teams.command_team.commands.mark]
+description = "Marks how urgent it is"
+run = ["touch", "--", "{level}"]
+parameters.level = { type = "choice", choices = ["low", "middle", "urgent"], description = "how urgent" }
+risk = "low"
 """
 
 
@@ -70,3 +76,18 @@ async def test_the_arrows_lead_from_a_button_back_into_the_fields(tmp_path: Path
         assert isinstance(c.app.focused, FieldInput)
         await c.press("shift+tab", "down")
         assert isinstance(c.app.focused, FieldInput)
+
+
+async def test_a_choice_is_offered_while_it_is_written(tmp_path: Path) -> None:
+    folder = workspace(tmp_path / "w")
+    async with console(tmp_path / "d", folder, query="run mark") as c:
+        await c.asked()
+        await c.to_question()
+        await c.press("1")
+        await c.until(lambda: isinstance(c.app.screen, EditDialog), "the form")
+        await c.press("U", "r")
+        field = c.app.focused
+        assert isinstance(field, FieldInput)
+        await c.until(lambda: field._suggestion == "urgent", "the offer")
+        await c.press("right")
+        assert field.written == "urgent"

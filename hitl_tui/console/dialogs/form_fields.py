@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.containers import VerticalScroll
 from textual.events import Focus, Key, Paste
 from textual.geometry import Region
+from textual.suggester import SuggestFromList
 from textual.widget import Widget
 from textual.widgets import Input, TextArea
 from textual.widgets.input import Selection
@@ -118,7 +119,9 @@ class FieldInput(Input):
 
     def __init__(self, field: Field, values: JsonObject, number: int) -> None:
         said, text = field.when_empty or field.hint, field_text(field, values)
-        super().__init__(text, placeholder=said, id=f"field-{number}", compact=True, select_on_focus=False)
+        offered = SuggestFromList(field.offered, case_sensitive=False) if field.offered else None
+        place = f"field-{number}"
+        super().__init__(text, placeholder=said, id=place, compact=True, select_on_focus=False, suggester=offered)
         self.field = field
 
     @property

@@ -79,6 +79,13 @@ class Field:
     form: str = ""
 
     @property
+    def offered(self) -> tuple[str, ...]:
+        """What is offered while it is written: all that it can be, where that is few."""
+        if self.type == BOOLEAN:
+            return ("true", "false")
+        return tuple(safe_text(value_words(self.name, one), multiline=False) for one in self.choices)
+
+    @property
     def expects(self) -> str:
         """What it takes, in words."""
         return expects_words(
