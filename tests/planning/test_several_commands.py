@@ -237,3 +237,35 @@ def test_a_step_that_waits_takes_one_call_and_a_further_one_is_a_new_step(text: 
     plan = carried_out(resolved(changes, todos, converter), todos)
     named = [t.arguments["parameters"]["name"] for t in plan if t.arguments.get("command") == "delete-log"]
     assert named == inputs
+
+
+TITLED = {
+    "slow": CommandFacts("slow", "Slow backup", titles={"ko": "느린 백업"}),
+    "check": CommandFacts("check", "Check the backup", titles={"ko": "백업 검사", "en": "Look at the backup"}),
+    "remove": CommandFacts("remove", "Remove the customer's file", titles={"ko": "고객 파일 삭제"}),
+}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "느린 백업을 실행하고, 백업 검사를 하고, 고객 파일을 삭제해줘",
+        "느린 백업을 실행하고 백업 검사를 한 다음 고객 파일을 삭제해줘",
+        "느린 백업, 백업 검사, 고객 파일 삭제 순서로 해줘",
+        "느린 백업을 하고 나서 백업을 검사하고 고객 파일을 삭제해줘",
+        "느린 백업 후 백업 검사, 그다음 고객 파일 삭제를 해줘",
+        "Run slow, look at the backup, then remove the customer's file",
+    ],
+)
+def test_commands_are_named_by_what_their_steps_are_called(query: str) -> None:
+    plan = asyncio.run(RulePlanner(TITLED).plan(query, agents()))
+    assert [s.input_mapping["command"] for s in plan.plan.steps] == ["slow", "check", "remove"]
+    assert plan.notes == ()
+
+
+@pytest.mark.parametrize(
+    "query", ["느린 백업은 왜 느려?", "고객 파일 삭제 규정을 알려줘", "백업 검사소는 어디에 있어?"]
+)
+def test_a_question_about_what_a_step_is_called_after_calls_nothing(query: str) -> None:
+    plan = asyncio.run(RulePlanner(TITLED).plan(query, agents()))
+    assert [s.agent for s in plan.plan.steps] == ["search_team"]

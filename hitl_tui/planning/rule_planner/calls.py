@@ -251,9 +251,12 @@ def conditions_in(text: str) -> list[Condition]:
 
 
 def spoken_name(name: str) -> Expression:
-    """Return an expression for a name as people write it: `clean-logs`, `clean logs`, `clean the logs`."""
-    between = r"(?:[-_ ]|\s(?:the|my|our|all|all the|a|one)\s)"
-    spoken = between.join(re.escape(part) for part in re.split("[-_]", name))
+    """Return an expression for a name as people write it: `clean-logs`, `clean the logs`, "로그를 정리"."""
+    parts = re.split("[-_ ]", name)
+    if _KOREAN.search(parts[-1]):
+        spoken = r"[을를의]?\s?".join(map(re.escape, parts))
+        return re.compile(rf"(?<![\w./-]){spoken}(?=[을를도만은는과와랑하한할해]|[^\w]|$)")
+    spoken = r"(?:[-_ ]|\s(?:the|my|our|all|all the|a|one)\s)".join(map(re.escape, parts))
     return re.compile(rf"(?<![A-Za-z0-9_./-]){spoken}(?![A-Za-z0-9_/-]|\.\w)", re.IGNORECASE)
 
 
@@ -266,13 +269,15 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool) -> li
     found: list[_Mention] = []
     programs = Counter(program for facts in known.values() for program in facts.runs)
     ran = {run: name for name, facts in known.items() for run in facts.runs if programs[run] == 1}
-    names = [*sorted(known, key=len, reverse=True), *sorted(ran, key=len, reverse=True)]
-    for spoken in names:
-        name = spoken if spoken in known else ran[spoken]
+    called = {spoken: name for name, facts in known.items() for spoken in facts.spoken if spoken not in known}
+    called |= {name: name for name in known}
+    for spoken in (*sorted(called, key=len, reverse=True), *sorted(ran.keys() - called, key=len, reverse=True)):
+        name = called.get(spoken) or ran[spoken]
         for match in spoken_name(spoken).finditer(text):
             before, after = text[: match.start()], text[match.end() : match.end() + 30]
             asked = rules().commands.run_before.search(before) or rules().commands.run_after.match(after)
-            named = spoken == name and (trusted or any(sign in name for sign in "-_") or text.strip() == name)
+            plainly = any(sign in spoken for sign in "-_") or text.strip() == spoken
+            named = spoken in called and (trusted or plainly)
             if (asked or named) and not overlaps(match.span(), taken):
                 found.append(_Mention(name, match.span()))
                 taken.append(match.span())

@@ -69,6 +69,11 @@ class CommandFacts:
         return self.agent != COMMANDS
 
     @property
+    def spoken(self) -> tuple[str, ...]:
+        """What people call it: its name, and what its steps are called."""
+        return tuple(dict.fromkeys((self.name, *self.titles.values())))
+
+    @property
     def takes_words(self) -> bool:
         """Whether it is a team that takes what it is told as it is, without parameters."""
         return self.own and not self.parameters
