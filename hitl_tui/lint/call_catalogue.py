@@ -70,6 +70,8 @@ _STORES = re.compile(
     r"lpop|rpop|hset|hincrby|sadd|srem|zadd|xadd|publish|expire|index|execute_query|run|execute|add\w*|drop\w*|"
     r"save|append|getset|getdel)\Z"
 )
+_WRITERS = _names("csv.writer csv.DictWriter subprocess.Popen zipfile.ZipFile tarfile.open tempfile.NamedTemporaryFile")
+_WRITING = re.compile(r"(?:.*\.)?(?:write\w*|print|dump|save\w*|copyfileobj|communicate)\Z")
 _MODULE_CHANGERS = _names("logging.basicConfig")
 _SURE_METHODS = _names(
     "sendmail send_message send_mail send_email send_sms chat_postMessage put_object upload_file upload_fileobj "
@@ -217,6 +219,15 @@ def effect_of(call: Call) -> CallEffect | None:
 def _opens(name: str) -> bool:
     return name in ("open", "io.open", "codecs.open", "gzip.open", "bz2.open", "lzma.open", "aiofiles.open") or (
         is_path(name) or name.startswith("?")
+    )
+
+
+def writes_on(name: str, given: Given) -> bool:
+    """Return whether a call writes into what was opened before; the effect was noted where that was opened."""
+    names = [name, *map(external_name, given.all)]
+    opened = [head for head, _, _ in (each.rpartition("()") for each in names) if head]
+    return bool(_WRITING.match(name)) and any(
+        head in _WRITERS or (head.rpartition(".")[2] == "open" and _opens(head)) for head in opened
     )
 
 

@@ -42,6 +42,7 @@ from hitl_tui.lint.call_catalogue import (
     kind_of,
     runs_tool,
     source_of,
+    writes_on,
 )
 from hitl_tui.lint.error_paths import ErrorPaths
 from hitl_tui.lint.evaluation_context import EvaluationContext, Walk
@@ -160,8 +161,9 @@ class CallEvaluator:
         self._passed_on(name, given, node, what)
         call = _described(name, given)
         doing = effect_of(call)
-        if doing is not None:
+        if doing is not None or writes_on(name, given):
             self._context.note_use(given.all)
+        if doing is not None:
             idempotent = doing.idempotent if not any(v.sources for v in given.all) else ""
             self._context.note_effect(name.removeprefix("?"), node, certain=doing.certain, idempotent=idempotent)
         self._context.observe(OutsideCalled(name, given, node, self._context.place(node)))

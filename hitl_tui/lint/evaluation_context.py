@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from hitl_tui.lint.abstract_values import FunctionRef, Given, Module, Scope, Source, Value, brief_name
+from hitl_tui.lint.abstract_values import FunctionRef, Given, Module, Scope, Source, Value, brief_name, taint
 from hitl_tui.lint.findings import Check, Effect, Finding, Place, Rule
 from hitl_tui.lint.flow_state import MANY, Catch, Done, Flow, Loop, Site, Summary
 from hitl_tui.lint.observations import Observation, QuestionAsked, ShownValueUsed
@@ -39,6 +39,7 @@ class Frame:
     returns: list[Value] = field(default_factory=list)
     exits: list[Flow] = field(default_factory=list)
     shown: set[Source] = field(default_factory=set)
+    used: set[Source] = field(default_factory=set)
     yields: Catch | None = None
     rules: set[Rule] = field(default_factory=set)
 
@@ -158,6 +159,7 @@ class EvaluationContext:
         place = self.place(node)
         self.frame.rules |= summary.rules
         after = bool(self.flow.asked)
+        self._note_sources(summary.used)
         if summary.sites:
             self.note_question(Site(place, what, summary.sites[0].nested), low=summary.low, high=summary.high)
             self.note_shown(summary.shown)
@@ -183,8 +185,16 @@ class EvaluationContext:
         self.frame.shown |= sources
         self.flow.shown |= sources
 
+    def note_left(self, values: Sequence[Value]) -> None:
+        """Note values that leave a function: they must be what was shown in it."""
+        for source in taint(values).sources & self.flow.shown:
+            self.observe(ShownValueUsed(source))
+
     def note_use(self, values: Sequence[Value]) -> None:
-        """Note values that leave the node or act on the world: they must be what was shown."""
-        for value in values:
-            for source in value.sources & self.flow.shown:
-                self.observe(ShownValueUsed(source))
+        """Note what acts on the world: it must be what was shown, in this function and by its callers."""
+        self._note_sources(taint(values).sources)
+
+    def _note_sources(self, used: frozenset[Source]) -> None:
+        self.frame.used |= used
+        for source in used & self.flow.shown:
+            self.observe(ShownValueUsed(source))

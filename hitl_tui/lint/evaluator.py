@@ -114,7 +114,7 @@ class Evaluator:
             self._bind(function, given)
             if isinstance(node, ast.Lambda):
                 made = self._expressions.value(node.body)
-                self.context.note_use([made])
+                self.context.note_left([made])
                 frame.returns.append(made)
             else:
                 self.block(node.body)
@@ -126,6 +126,7 @@ class Evaluator:
             low=min((flow.low for flow in exits), default=0),
             high=max((flow.high for flow in exits), default=0),
             shown=frozenset(frame.shown),
+            used=frozenset(frame.used),
             catches=frame.yields,
             rules=frozenset(frame.rules),
         )

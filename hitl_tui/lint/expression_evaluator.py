@@ -147,7 +147,7 @@ class ExpressionEvaluator:
     def _other(self, node: ast.expr) -> Value:
         parts = [self.value(child) for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
         if isinstance(node, ast.Yield | ast.YieldFrom):
-            self._context.note_use(parts)
+            self._context.note_left(parts)
             caught = [catch for catch in self._context.frame.catches if not catch.misses]
             self._context.frame.yields = self._context.frame.yields or (caught[-1] if caught else None)
             if parts:

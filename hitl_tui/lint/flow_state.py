@@ -144,6 +144,7 @@ class Summary:
         sites: where it may ask.
         low, high: how many questions it asks.
         shown: what it asked with that may differ.
+        used: what it acts on the world with that may differ.
         catches: as a context manager, it catches what is raised in it.
         rules: the rules that are broken in it.
     """
@@ -154,5 +155,6 @@ class Summary:
     low: int = 0
     high: int = 0
     shown: frozenset[Source] = frozenset()
+    used: frozenset[Source] = frozenset()
     catches: Catch | None = None
     rules: frozenset[Rule] = frozenset()

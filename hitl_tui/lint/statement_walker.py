@@ -323,7 +323,7 @@ class StatementWalker:
 
     def _return(self, node: ast.Return) -> None:
         made = self._expressions.value(node.value) if node.value is not None else UNKNOWN
-        self._context.note_use([made])
+        self._context.note_left([made])
         self._context.frame.returns.append(made)
         self._context.frame.exits.append(self._context.flow.copy())
         self._context.flow.alive = False

@@ -104,6 +104,58 @@ BREAKS = {
         "HT012",
         "import uuid, httpx\ni = str(uuid.uuid4())\ninterrupt(i)\nhttpx.post('http://x', json={'id': i})",
     ),
+    "shown and sent by a helper": (
+        "HT012",
+        "import uuid, httpx\ndef pay(n):\n    httpx.post('http://x', json={'n': n})\n"
+        "def settle(n):\n    pay(str(n))\n"
+        "i = str(uuid.uuid4())\nif interrupt(i):\n    settle(n=i)",
+    ),
+    "shown and sent by a method": (
+        "HT012",
+        "import uuid, httpx\nclass Payment:\n    def __init__(self, n):\n        self.n = n\n"
+        "    def send(self):\n        httpx.post('http://x', json={'n': self.n})\n"
+        "p = Payment(str(uuid.uuid4()))\ninterrupt(p.n)\np.send()",
+    ),
+    "shown and sent by a task": (
+        "HT012",
+        "import uuid, httpx\nfrom langgraph.func import task\n@task\ndef pay(n):\n"
+        "    httpx.post('http://x', json={'n': n})\n"
+        "i = str(uuid.uuid4())\nif interrupt(i):\n    pay(i).result()",
+    ),
+    "shown by a helper and sent by another": (
+        "HT012",
+        "import uuid, httpx\ndef ask(n):\n    return interrupt(n)\n"
+        "def pay(n):\n    httpx.post('http://x', json={'n': n})\n"
+        "i = str(uuid.uuid4())\nif ask(i):\n    pay(i)",
+    ),
+    "shown and written to a file": (
+        "HT012",
+        "import uuid\ni = str(uuid.uuid4())\ninterrupt(i)\nwith open('a', 'a') as f:\n    f.write(i)",
+    ),
+    "shown and written by a helper": (
+        "HT012",
+        "import uuid\ndef note(f, text):\n    f.writelines([text])\n"
+        "i = str(uuid.uuid4())\ninterrupt(i)\nnote(open('a', 'w'), i)",
+    ),
+    "shown and dumped into a file": (
+        "HT012",
+        "import json, uuid\nfrom pathlib import Path\ni = str(uuid.uuid4())\ninterrupt(i)\n"
+        "with Path('a').open('w') as f:\n    json.dump({'id': i}, f)",
+    ),
+    "shown and printed into a file": (
+        "HT012",
+        "import uuid\ni = str(uuid.uuid4())\ninterrupt(i)\nprint(i, file=open('a', 'a'))",
+    ),
+    "shown and written as a row": (
+        "HT012",
+        "import csv, uuid\ni = str(uuid.uuid4())\ninterrupt(i)\n"
+        "with open('a', 'a') as f:\n    csv.writer(f).writerow([i])",
+    ),
+    "shown and told to a program": (
+        "HT012",
+        "import subprocess, uuid\ni = str(uuid.uuid4())\ninterrupt(i)\n"
+        "subprocess.Popen(['bank'], stdin=subprocess.PIPE).communicate(i)",
+    ),
     "InterruptedError": ("HT013", "try:\n    interrupt('?')\nexcept InterruptedError:\n    pass"),
     "eval": ("HT014", "return {'name': eval(interrupt('?'))}"),
     "SQL": (
@@ -188,6 +240,17 @@ KEEPS = {
     ),
     "get": "import httpx\nr = httpx.get('http://x')\ninterrupt({'rate': r.json()})",
     "shown only": "import uuid\ninterrupt({'reference': str(uuid.uuid4())})\nreturn {'name': 'x'}",
+    "shown and put into words by a helper": (
+        "import uuid\ndef told(n):\n    return f'no. {n}'\n"
+        "i = str(uuid.uuid4())\ninterrupt(i)\nprint(told(i))\nreturn {'name': 'x'}"
+    ),
+    "shown, and a helper does something else": (
+        "import uuid, httpx\ndef pay(n):\n    httpx.post('http://x', json={'n': n})\n    return uuid.uuid4().hex\n"
+        "i = str(uuid.uuid4())\ninterrupt(i)\npay(state['name'])\nreturn {'name': 'x'}"
+    ),
+    "shown and written into memory": (
+        "import io, uuid\ni = str(uuid.uuid4())\ninterrupt(i)\nio.StringIO().write(i)\nreturn {'name': 'x'}"
+    ),
     "made after the answer": "import uuid\ninterrupt('?')\nreturn {'name': str(uuid.uuid4())}",
     "answer as an argument": "import subprocess\nx = interrupt('?')\nsubprocess.run(['ls', x], check=True)",
     "answer as a bound parameter": (
