@@ -340,9 +340,6 @@ class ExpressionEvaluator:
             return Loop("order", said)
         for source in sorted(over.sources, key=lambda s: s.place):
             return Loop("round", given_by(source))
-        if over.from_state and not over.answer:
-            said = Message("{text}, which is as long as the state says at the time", text=text)
-            return Loop("round", said, by_state=True)
         return Loop()
 
     # Calls

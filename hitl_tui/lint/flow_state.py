@@ -93,13 +93,11 @@ class Loop:
     Args:
         differs: what may be another the next time: the `order` of its rounds or how often it goes `round`.
         reason: what it goes over, and why that differs.
-        by_state: it is the state alone that says how often.
         ends, again: the ways out of it and back to its start.
     """
 
     differs: Literal["", "order", "round"] = ""
     reason: str | Message = ""
-    by_state: bool = False
     ends: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
     again: list[tuple[Flow, dict[str, Value]]] = field(default_factory=list)
 

@@ -151,7 +151,7 @@ def _in_loops(seen: QuestionAsked, differs: str) -> Iterator[Problem]:
 
 def _task_order(seen: TaskCalled) -> Iterator[Problem]:
     for loop in seen.loops:
-        if loop.differs and not loop.by_state:
+        if loop.differs:
             message = Message("The task {task} is called in a loop over {reason}.", task=seen.what, reason=loop.reason)
             yield seen.place, message
     for guard in seen.guards:

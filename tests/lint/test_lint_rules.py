@@ -64,7 +64,6 @@ BREAKS = {
     "deep inside": ("HT004", "interrupt({'a': [{'b': ('c', {1, 2})}]})"),
     "put in later": ("HT004", "payload = {'a': 1}\npayload['tags'] = {'x'}\ninterrupt(payload)"),
     "until a time": ("HT005", "import time\nwhile time.time() < 9:\n    interrupt('?')"),
-    "as long as state says": ("HT005", "for item in state['items']:\n    interrupt(item)"),
     "a time breaks the loop": (
         "HT005",
         "import time\nwhile True:\n    if time.time() > 9:\n        break\n    interrupt('?')",
@@ -209,6 +208,8 @@ KEEPS = {
     "random, but for no question": "import random\nif random.random() < 0.5:\n    print('!')\ninterrupt('?')",
     "validation loop": "while True:\n    x = interrupt('?')\n    if x.isdigit():\n        return {'name': x}",
     "a fixed number of tries": "for _ in range(3):\n    if interrupt('?') == 'yes':\n        break",
+    "a sorted set of what state has": "for n in sorted(set(state['items'])):\n    interrupt(n)",
+    "each of what state has": "return {'items': [interrupt(f'{n}?') for n in state['items']]}",
     "a sorted set of constants": "for n in sorted({'a', 'b'}):\n    interrupt(n)",
     "text of a date": "import datetime\nd = datetime.date.today()\ninterrupt({'now': d.isoformat(), 'x': str(d)})",
     "list of a set": "interrupt({'options': sorted({'a', 'b'})})",

@@ -1,4 +1,4 @@
-"""As many questions as a list in state is long at the moment: an edit of the state shifts the answers."""
+"""As many questions as a list in state is long: the node runs again with the state that it began with."""
 
 from typing import TypedDict
 
@@ -14,7 +14,7 @@ class Shopping(TypedDict):
 def confirm_all(state: Shopping) -> dict:
     wanted = []
     for item in state.get("items", []):
-        if interrupt(f"Buy {item}?"):  # fault: HT005
+        if interrupt(f"Buy {item}?"):
             wanted.append(item)
     return {"wanted": wanted}
 

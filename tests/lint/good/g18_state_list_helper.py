@@ -15,7 +15,7 @@ def confirm(name: str) -> bool:
 
 
 def review(state: S) -> S:
-    kept = [f for f in state["files"] if confirm(f)]  # fault: HT005
+    kept = [f for f in state["files"] if confirm(f)]
     return {"kept": kept}
 
 
