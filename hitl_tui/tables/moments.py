@@ -25,6 +25,8 @@ QUARTER = re.compile(
 _NTH = {"first": 1, "second": 2, "third": 3, "fourth": 4, "last": 0, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _SAME = re.compile(r"^(?:of|in|,|에|의)?$", re.I)
 _BEFORE = 14
+_LEAP = 8
+"""Years of which one has a 29 February."""
 _SIGNS = {"since": "ge", "until": "le", "gt": "gt", "lt": "lt", "ge": "ge", "le": "le"}
 
 
@@ -54,6 +56,10 @@ class Moment:
         if bool(self.year) == bool(other.year) or bool(self.month) == bool(other.month):
             return None
         return Moment(self.year or other.year, self.month or other.month, self.day or other.day)
+
+    def is_in(self, year: int) -> bool:
+        """Whether a year has such a day: few have a 29 February."""
+        return not self.day or self.day <= monthrange(self.year or year, self.month)[1]
 
     def first_day(self, year: int) -> date:
         return date(self.year or year, self.month or 1, self.day or 1)
@@ -102,13 +108,16 @@ class Period:
             return Filter(column.name, "between", (float(years[0]), float(years[1])), self.said)
         of_day = bool(one.day or end.day)
         if (self.sign or of_day) and not any(years):  # the last one there is, as who asks stands behind the rows
-            there = one.month <= column.last_month
-            years = (int(column.high) if there else int(column.high) - 1,) * 2
+            newest = int(column.high) - (one.month > column.last_month)
+            found = (year for year in range(newest, newest - _LEAP, -1) if one.is_in(year) and end.is_in(year))
+            years = (next(found, newest),) * 2
         if not any(years):
             months = (float(one.month), float(end.month))
             if months[0] == months[1]:
                 return Filter(column.name, "month", months[:1], self.said)
             return Filter(column.name, "months", months, self.said)
+        if not (one.is_in(years[0]) and end.is_in(years[1])):
+            return None
         if self.sign:
             day = end.last_day(years[1]) if self.sign in ("gt", "le") else one.first_day(years[0])
             return Filter(column.name, f"date_{self.sign}", (day.isoformat(),), self.said)

@@ -267,8 +267,23 @@ def test_a_period_is_all_of_it(folder: Path, question: str, expected: int) -> No
     assert first(asked(folder, question)) == expected
 
 
-def test_a_day_that_no_calendar_has_is_not_answered(folder: Path) -> None:
-    assert asked(folder, "total units in sales.csv on 2023-02-31").why == "unsure"
+@pytest.mark.parametrize("day", ["on 2023-02-31", "on 29 February 2023", "since 29 February 2023"])
+def test_a_day_that_no_calendar_has_is_not_answered(folder: Path, day: str) -> None:
+    assert asked(folder, f"total units in sales.csv {day}").why == "unsure"
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("total units in sales.csv on 29 February", 7),
+        ("total units in sales.csv since 29 February", 12),
+        ("sales.csv에서 2월 29일 units 합계", 7),
+        ("total units in sales.csv from 28 February to 29 February", 9),
+    ],
+)
+def test_a_day_that_few_years_have_is_the_last_one_there_is(tmp_path: Path, question: str, expected: int) -> None:
+    written(tmp_path, "sales.csv", "date,units\n2020-02-29,1\n2024-02-28,2\n2024-02-29,7\n2025-03-01,5\n")
+    assert first(asked(tmp_path, question)) == expected
 
 
 @pytest.mark.long
