@@ -14,6 +14,7 @@ from hitl_tui.teams.analysis.analysis_graph import whole
 from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
 from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.analysis.limits import Limit, limits_in
+from hitl_tui.teams.secret_mask import SecretMask
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래"
 
@@ -208,11 +209,11 @@ def test_limits_near_a_passage_are_read_from_its_file(tmp_path: Path) -> None:
     (tmp_path / "law.md").write_text(
         "# 증액\n\n- 제7조에 관한 글이다.\n- 증액은 5%를 초과하지 못한다.\n", encoding="utf-8"
     )
-    (document,) = whole(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")])
+    (document,) = whole(tmp_path, [Passage("law.md", 3, 3, "- 제7조에 관한 글이다.")], SecretMask({}))
     (limit,) = find_limits([document])
     assert label(limit) == "law.md:4"
     gone = Passage("../gone.md", 1, 1, "…")
-    assert whole(tmp_path, [gone]) == [gone]
+    assert whole(tmp_path, [gone], SecretMask({})) == [gone]
 
 
 @pytest.mark.parametrize(
