@@ -38,7 +38,7 @@ _STEM = re.compile(r"\w[\w-]{0,63}")
 _PARAMETER = "[a-z][a-z0-9_]{0,39}"
 _HOLE = re.compile(rf"\{{({_PARAMETER})\}}")
 _LARGEST = 200_000
-FOUND = ("programs", "argv", "preview", "calls", "timeout", "exit_codes", "if_exists", "tools")
+FOUND = ("programs", "argv", "preview", "calls", "timeout", "exit_codes", "if_exists", "tools", "today")
 """What of an input only follows from it."""
 _PRIORITIES = {Priority.CRITICAL: 0, Priority.HIGH: 0, Priority.MEDIUM: 1, Priority.LOW: 2}
 

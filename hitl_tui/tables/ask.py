@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
@@ -22,7 +23,7 @@ from hitl_tui.tables.profile import SOURCE, Profiles, Table, profiles
 from hitl_tui.tables.query import MAX_ROWS, Filter, TableQuery
 from hitl_tui.tables.query_score import CLEAR, Mapped
 from hitl_tui.tables.question_in_table import before_table_noun
-from hitl_tui.tables.words import lexicon, likeness, tokens, words_of
+from hitl_tui.tables.words import dated, lexicon, likeness, tokens, words_of
 
 _ENDINGS = (suffix[1:] for suffix in sorted(SUFFIXES, key=len, reverse=True) if suffix != ".json")
 _NAMED = re.compile(rf"[\w가-힣][\w가-힣.()-]*\.(?:{'|'.join(_ENDINGS)})(?![a-z])", re.I)
@@ -159,15 +160,19 @@ class Answer:
         )
 
 
-def read(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
+def read(
+    question: str, files: Sequence[TableFile], before: TableQuery | None = None, today: date | None = None
+) -> Answer:
     """Return how a question reads as a query of one of some files; nothing is run.
 
     Args:
         question: a person's words.
         files: the tables of the workspace.
         before: the query that the question goes on from.
+        today: the day that it is asked on; None for this one.
     """
     called, absent = named_files(question, files)
+    question = dated(question, today or date.today(), [one.stem for one in called])
     known = profiles(called or (() if absent else files))
     if absent:
         return Answer(why="absent", named=absent, files=tuple(one.path for one in files))
@@ -381,19 +386,21 @@ def _is_of_another(best: Mapped, ranked: Sequence[Mapped]) -> bool:
     return not values.isdisjoint(best.unknown)
 
 
-def ask(question: str, files: Sequence[TableFile], before: TableQuery | None = None) -> Answer:
-    """Return how a question reads, and what that gives; of two in one sentence each.
+def ask(
+    question: str, files: Sequence[TableFile], before: TableQuery | None = None, today: date | None = None
+) -> Answer:
+    """Return how a question reads, and what that gives; of two in one sentence each. See `read`.
 
     Raises:
         TableError: DuckDB can't be started.
     """
-    answer, both = _asked(question, files, before), halves(question)
+    answer, both = _asked(question, files, before, today), halves(question)
     if both is None or (answer.mapped and answer.result and not _leaves_out(answer.mapped.query)):
         return answer
-    first = _asked(both[0], files, before)
+    first = _asked(both[0], files, before, today)
     if first.mapped is None or first.empty:
         return answer
-    second = _of_same_rows(both[1], first.mapped)
+    second = _of_same_rows(both[1], first.mapped, today)
     return replace(first, second=None if second.empty else second, unasked=both[1] if second.empty else "")
 
 
@@ -412,12 +419,12 @@ def _leaves_out(query: TableQuery) -> bool:
     return query.shape in ("rows", "groups", "figure") and not query.limit
 
 
-def _of_same_rows(question: str, first: Mapped) -> Answer:
+def _of_same_rows(question: str, first: Mapped, today: date | None) -> Answer:
     """Return what comes of the second question of a sentence: what it doesn't name itself is that of the first."""
     files, before = [first.table.file], first.query
-    alone = read(question, files)
+    alone = read(question, files, today=today)
     if alone.mapped is None or alone.why or alone.mapped.query.filters:
-        return _asked(question, files, before)
+        return _asked(question, files, before, today)
     query = replace(alone.mapped.query, filters=before.filters)
     if before.aggregate and before.measure and query.group and not query.measure:
         figure = Reader(question, first.table, False).measures.figure_of(before.measure)
@@ -425,8 +432,8 @@ def _of_same_rows(question: str, first: Mapped) -> Answer:
     return _with_rows(replace(alone, mapped=replace(alone.mapped, query=query)))
 
 
-def _asked(question: str, files: Sequence[TableFile], before: TableQuery | None) -> Answer:
-    answer = read(question, files, before)
+def _asked(question: str, files: Sequence[TableFile], before: TableQuery | None, today: date | None) -> Answer:
+    answer = read(question, files, before, today)
     if answer.mapped is None or (answer.why and not answer.likely):
         return answer
     if answer.mapped.query.limited:

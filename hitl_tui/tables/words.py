@@ -38,8 +38,7 @@ _MONTH = (
 _SEASON = "|".join(f"{year}[-/–]{(year + 1) % 100:02d}" for year in (*range(1900, 2000), *range(2012, 2100)))
 """Two years in a row, where the second can't be a month."""
 _TOKEN = re.compile(
-    r"(?P<relative>\b(?:this|last|next)\s(?:year|month)\b|올해|금년|작년|지난해|내년|이번\s?달|이달|지난\s?달|다음\s?달)"
-    r"|(?P<day>(?:19|20)\d\d(?:[-./]\d{1,2}[-./]\d{1,2}(?!\d)|년\s?\d{1,2}월\s?\d{1,2}일))"
+    r"(?P<day>(?:19|20)\d\d(?:[-./]\d{1,2}[-./]\d{1,2}(?!\d)|년\s?\d{1,2}월\s?\d{1,2}일))"
     r"|(?P<date>(?:1[0-2]|0?[1-9])월\s?\d{1,2}일"
     rf"|\b(?:{_MONTH})\.?\s\d{{1,2}}(?:st|nd|rd|th)?\b(?:,?\s(?:19|20)\d\d\b)?(?![.:,]\d)"
     rf"|\b\d{{1,2}}(?:st|nd|rd|th)?\s(?:of\s)?(?:{_MONTH})\b(?:,?\s(?:19|20)\d\d\b)?)"
@@ -53,6 +52,10 @@ _TOKEN = re.compile(
     r"|(?P<hangul>[가-힣]+)"
     rf"|(?P<letters>{_LETTERS})",
     re.IGNORECASE | re.ASCII,
+)
+_RELATIVE = re.compile(
+    r"\b(?:this|last|next)\s(?:year|month)\b|올해|금년|작년|지난해|내년|이번\s?달|이달|지난\s?달|다음\s?달",
+    re.IGNORECASE,
 )
 _WORD = re.compile(rf"[A-Z]+(?![a-z])|[A-Z]?[a-zà-ÿ]+|\d+(?:\.\d+)?(?:st|nd|rd|th)?|[가-힣]+|{_LETTERS}")
 _NAMED_MONTH = re.compile(r"(?<!\d)(1[0-2]|0?[1-9])월|(?<!\d)20\d\d[-_. ]?(1[0-2]|0[1-9])(?!\d)")
@@ -319,6 +322,32 @@ def parted(question: str) -> str:
     return _DENIED.sub(apart, question)
 
 
+def dated(question: str, today: date, names: Iterable[str] = ()) -> str:
+    """Return a question with the years and months themselves that it says of a day: `last month`, `올해`.
+
+    Args:
+        question: a person's words.
+        today: the day.
+        names: of files, which stay as they are.
+    """
+    kept = [found.span() for name in names for found in re.finditer(re.escape(name), question, re.I)]
+
+    def meant(found: re.Match[str]) -> str:
+        said = found.group()
+        if any(start <= found.start() < end for start, end in kept):
+            return said
+        later = -1 if re.search("last|작년|지난", said, re.I) else 1 if re.search("next|내년|다음", said, re.I) else 0
+        if not re.search("month|달", said, re.I):
+            return f"{today.year + later}년" if _HANGUL.search(said) else str(today.year + later)
+        years, month = divmod(today.month - 1 + later, 12)
+        if _HANGUL.search(said):
+            return f"{today.year + years}년 {month + 1}월"
+        *_, name = (name for name, number in lexicon().months.items() if number == month + 1 and name.isascii())
+        return f"{name.title()} {today.year + years}"
+
+    return _RELATIVE.sub(meant, question)
+
+
 def tokens(question: str) -> list[Token]:
     """Return the words and numbers of a question in order."""
     made: list[Token] = []
@@ -354,11 +383,6 @@ def is_ending(word: str) -> bool:
 
 def _token(match: re.Match[str]) -> Token:
     said, (start, end) = match.group(), match.span()
-    if match["relative"]:
-        meant, of_year = _relative(said, date.today())
-        if not of_year:
-            return Token(said, start, end, (str(meant),), float(meant), "", "year")
-        return Token(said, start, end, (f"{meant:04d}-{of_year:02d}-00",), None, "", "day")
     if match["day"]:
         parts = [int(part) for part in re.findall(r"\d+", said)]
         return Token(said, start, end, ("{:04d}-{:02d}-{:02d}".format(*parts[:3]),), None, "", "day")
@@ -399,15 +423,6 @@ def _day(said: str) -> str:
         return "0000-{:02d}-{:02d}".format(*numbers)
     month = next(lexicon().months[word] for word in re.findall("[a-z]+", said.lower()) if word in lexicon().months)
     return "{:04d}-{:02d}-{:02d}".format(*numbers[1:] or [0], month, numbers[0])
-
-
-def _relative(said: str, today: date) -> tuple[int, int]:
-    """Return the year, and the month or 0, that words such as `last month` mean today."""
-    later = -1 if re.search("last|작년|지난", said, re.I) else 1 if re.search("next|내년|다음", said, re.I) else 0
-    if not re.search("month|달", said, re.I):
-        return today.year + later, 0
-    years, month = divmod(today.month - 1 + later, 12)
-    return today.year + years, month + 1
 
 
 @lru_cache(4096)

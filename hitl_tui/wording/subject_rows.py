@@ -84,6 +84,7 @@ def runs(arguments: Mapping[str, Any], task: str, settings: Sequence[str] | None
 _ARGUMENTS: Mapping[str, str] = {
     "query": mark("query"),
     "analysis_type": mark("analysis"),
+    "today": mark("as of"),
     "documents": mark("documents"),
     "limit": mark("limit"),
     "title": mark("title"),

@@ -286,6 +286,24 @@ def test_a_day_that_few_years_have_is_the_last_one_there_is(tmp_path: Path, ques
     assert first(asked(tmp_path, question)) == expected
 
 
+@pytest.mark.parametrize(
+    ("question", "meant"),
+    [
+        ("total units in sales.csv last month", 5),
+        ("total units in sales.csv this year", 12),
+        ("sales.csv에서 지난달 units 합계", 5),
+        ("sales.csv에서 작년 units 합계", 2),
+        ("total units of this year.csv in 2021", 12),
+    ],
+)
+def test_last_month_is_that_of_the_day_of_the_question(tmp_path: Path, question: str, meant: int) -> None:
+    written(tmp_path, "sales.csv", "date,units\n2020-12-31,2\n2021-11-30,5\n2021-12-31,7\n")
+    written(tmp_path, "this year.csv", "date,units\n2020-12-31,2\n2021-11-30,5\n2021-12-31,7\n")
+    files = table_files(tmp_path)
+    assert first(ask(question, files, today=date(2021, 12, 31))) == meant
+    assert first(ask(question, files, today=date(2022, 1, 1))) != meant or "2021" in question
+
+
 @pytest.mark.long
 async def test_a_query_ends_with_the_waiting_for_it(folder: Path) -> None:
     began, ended = threading.Event(), threading.Event()

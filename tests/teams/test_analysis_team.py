@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Awaitable, Callable
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,36 @@ def test_bind_fills_the_default_and_refuses_what_it_does_not_know() -> None:
     for arguments in ({"analysis_type": "magic"}, {"colour": 1}, {"query": 5}, {"query": "x" * 20_001}):
         with pytest.raises(BadInput):
             team.bind("x", arguments)
+
+
+def test_a_question_of_the_last_month_is_bound_to_the_day_that_it_is_asked_on() -> None:
+    team, tables = AnalysisTeam(), {"analysis_type": "tables"}
+    given = team.bind("total sales last month", tables)
+    assert given == {"query": "total sales last month", **tables, "today": date.today().isoformat()}
+    kept = {**given, "today": "2021-12-31"}
+    assert team.bind("", kept) == kept
+    assert team.bind("", {**kept, "query": "total sales in 2020"}) == {"query": "total sales in 2020", **tables}
+    assert "today" not in team.bind("total sales last month", {})
+    with pytest.raises(BadInput):
+        team.bind("", {**given, "today": "31 December"})
+
+
+async def test_what_runs_is_what_was_shown_whatever_day_it_is_by_then(tmp_path: Path) -> None:
+    rows = "".join(f"20{year}-{month:02d}-15,{year * 100 + month}\n" for year in (20, 21) for month in range(1, 13))
+    (tmp_path / "sales.csv").write_text(f"date,units\n{rows}", encoding="utf-8")
+    team, query = AnalysisTeam(), "total units in sales.csv last month"
+    arguments = team.bind(query, {"analysis_type": "tables", "today": "2021-12-31"})
+
+    async def no_inputs() -> dict[str, TeamResult]:
+        return {}
+
+    shown = await team.preview(arguments, PreviewContext(tmp_path, {}, "", no_inputs))
+    assert shown is not None and "2021-11" in shown.queries[0]["words"]
+    context = TeamContext(
+        TeamTask("todo_001", query, "ask", arguments, {}), tmp_path, tmp_path, "key", NoEffects(), lambda *_, **__: None
+    )
+    state: Any = await team.build().compile().ainvoke({"task": query}, context=context)
+    assert "**2,111**" in TeamResult.from_dict(state["result"]).text
 
 
 async def test_the_korean_scenario_is_computed_and_held_against_the_law() -> None:

@@ -31,7 +31,7 @@ from hitl_tui.teams.analysis.computation import compute, measured_steps, with_in
 from hitl_tui.teams.analysis.limits import Limit
 from hitl_tui.teams.analysis.table_answer import brief, cited, in_a_line, nearest, plain, which
 from hitl_tui.teams.analysis.table_limits import held
-from hitl_tui.teams.analysis.table_preview import earlier_query
+from hitl_tui.teams.analysis.table_preview import day_asked, earlier_query
 from hitl_tui.teams.contract import (
     BRIEF,
     Brief,
@@ -166,8 +166,9 @@ async def preprocess(state: AnalysisState, runtime: Runtime[TeamContext]) -> dic
     workspace, passages = runtime.context.workspace, _passages(state)
     secrets = SecretMask(runtime.context.secrets)
     if state["analysis_type"] == "tables":
-        before = earlier_query(runtime.context.task.inputs)
-        answer = await in_thread(lambda: ask(state["query"], table_files(workspace), before))
+        task = runtime.context.task
+        before, today = earlier_query(task.inputs), day_asked(task.arguments)
+        answer = await in_thread(lambda: ask(state["query"], table_files(workspace), before, today))
         if answer.why != "limit":
             return {"table": _told(answer, state["language"])}
         read = await asyncio.to_thread(whole, workspace, passages, secrets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from datetime import date
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
@@ -49,6 +50,11 @@ class AnalysisTeam(Team):
                     "default": "comprehensive",
                     "description": str(Message("all of it or one part")),
                 },
+                "today": {
+                    "type": "string",
+                    "format": "date",
+                    "description": str(Message("the day that words such as last month count from")),
+                },
             },
             "required": ["query"],
             "additionalProperties": False,
@@ -60,9 +66,22 @@ class AnalysisTeam(Team):
         return concern(question)
 
     def bind(self, text: str, arguments: JsonObject) -> dict[str, Json]:
-        """Return `query` and `analysis_type`; an empty query stands for the session's question."""
+        """Return `query` and `analysis_type`; an empty query stands for the session's question.
+
+        A question to tables that means the month or year of another day gets `today`: what was approved runs later, and
+        elsewhere.
+
+        Raises:
+            BadInput: an unknown parameter, or a value of the wrong kind.
+        """
         given = exact_arguments(self.name, {"query": text, **arguments}, self.input_schema)
-        return {**given, "query": str(given["query"]).strip()}
+        query, today = str(given["query"]).strip(), str(given.pop("today", date.today()))
+        if not self.previews(given):
+            return {**given, "query": query}
+        from hitl_tui.tables.words import dated
+
+        relative = not query or dated(query, date.fromisoformat(today)) != query
+        return {**given, "query": query, **({"today": today} if relative else {})}
 
     def previews(self, arguments: JsonObject) -> bool:
         """Return whether it asks tables: which, and what, is worked out before."""
@@ -73,12 +92,12 @@ class AnalysisTeam(Team):
         if not self.previews(arguments):
             return None
         from hitl_tui.tables.engine import TableError, in_thread
-        from hitl_tui.teams.analysis.table_preview import planned_queries
+        from hitl_tui.teams.analysis.table_preview import day_asked, planned_queries
 
-        inputs = await context.inputs()
+        inputs, today = await context.inputs(), day_asked(arguments)
         query = str(arguments.get("query", "")).strip() or context.query
         try:
-            return QueryPreview(tuple(await in_thread(planned_queries, query, context.workspace, inputs)))
+            return QueryPreview(tuple(await in_thread(planned_queries, query, context.workspace, inputs, today)))
         except TableError as error:
             raise BadInput(error.message) from error
 
