@@ -269,3 +269,8 @@ def test_commands_are_named_by_what_their_steps_are_called(query: str) -> None:
 def test_a_question_about_what_a_step_is_called_after_calls_nothing(query: str) -> None:
     plan = asyncio.run(RulePlanner(TITLED).plan(query, agents()))
     assert [s.agent for s in plan.plan.steps] == ["search_team"]
+
+
+@pytest.mark.parametrize("query", ["list-logs를 실행하면서 archive도 실행해줘", "run list-logs while you run archive"])
+def test_each_call_of_one_clause_is_planned(query: str) -> None:
+    assert [s.input_mapping["command"] for s in planned(query).plan.steps] == ["list-logs", "archive"]

@@ -287,7 +287,7 @@ def _mentions(text: str, known: Mapping[str, CommandFacts], trusted: bool) -> li
 def _named_in(
     clause: Clause, mentions: Sequence[_Mention], known: Mapping[str, CommandFacts]
 ) -> tuple[_Verdict, list[_Mention]]:
-    """Return what a clause says of names in it, and those: of the first list of names that it says something of."""
+    """Return what a clause says first of names in it, and all those of which it says that, where they first stand."""
     lists: list[list[_Mention]] = []
     for mention in (m for m in mentions if clause.start <= m.place[0] and m.place[1] <= clause.end):
         one = _Mention(mention.name, (mention.place[0] - clause.start, mention.place[1] - clause.start))
@@ -295,8 +295,13 @@ def _named_in(
             lists[-1].append(one)
         else:
             lists.append([one])
-    said = ((_verdict(clause.text, names, known), names) for names in lists)
-    return next((one for one in said if one[0] is not _Verdict.NOTHING), (_Verdict.NOTHING, []))
+    said = [(_verdict(clause.text, names, known), names) for names in lists]
+    first = next((verdict for verdict, _ in said if verdict is not _Verdict.NOTHING), _Verdict.NOTHING)
+    found: list[_Mention] = []
+    for names in (names for verdict, names in said if verdict is first):
+        before = {one.name for one in found}
+        found += [one for one in names if one.name not in before]
+    return first, found
 
 
 def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, CommandFacts]) -> _Verdict:
