@@ -18,6 +18,7 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts, team_facts
 from hitl_tui.planning.rule_planner.planner import RulePlanner
+from hitl_tui.planning.rule_planner.values import PAIR
 from hitl_tui.teams.contract import TeamContext
 from hitl_tui.teams.function_team import FunctionTeam
 from hitl_tui.teams.registry import TeamRegistry
@@ -279,6 +280,43 @@ def test_a_list_for_one_parameter_makes_a_call_of_each(query: str, name: str, ea
     assert [t.arguments["input"][name].removesuffix("@example.com") for t in todos] == each
     assert len({str({**t.arguments["input"], name: ""}) for t in todos}) == 1
     assert not any("lacks" in t.metadata for t in todos)
+
+
+@pytest.mark.parametrize(
+    ("query", "each"),
+    [
+        (
+            "shipping cost of 3 kg to France, 5 kg to Spain and 2 kg to Italy",
+            [(3, "France"), (5, "Spain"), (2, "Italy")],
+        ),
+        ("resize a.png to a width of 100 and b.png to a width of 200", [("a.png", 100), ("b.png", 200)]),
+        ("shipping cost of 3 kg to France", [(3, "France")]),
+        ("shipping_cost 팀으로 3 kg to France 및 5 kg to Spain 계산해줘", [(3, "France"), (5, "Spain")]),
+        (
+            'send a mail to ann@example.com with the subject "A, B" and to bob@example.com with the subject "B and C"',
+            [("ann@example.com", "A, B"), ("bob@example.com", "B and C")],
+        ),
+    ],
+)
+def test_a_list_whose_parts_give_several_arguments_makes_a_call_of_each(
+    query: str, each: list[tuple[Any, ...]]
+) -> None:
+    todos = planned(query)
+    assert [tuple(v for v in t.arguments["input"].values() if v != "") for t in todos] == each
+    assert not any({"lacks", "unplaced", "unread"} & t.metadata.keys() for t in todos)
+
+
+def test_a_part_of_a_list_that_gives_less_is_no_call_of_its_own() -> None:
+    [todo] = planned("shipping cost of 3 kg to France and 5 kg")
+    assert todo.metadata["unplaced"] == ["5 kg"]
+
+
+@pytest.mark.parametrize("written", ['["1", "22 3"]', '["1","22 3"]', '["1", "22 3"]으로'])
+def test_a_list_by_its_name_is_read_whole(written: str) -> None:
+    todo, search = planned(f'sms message="Back, at 5" numbers={written}. Then search the price list.')
+    assert todo.arguments["input"] == {"numbers": ["1", "22 3"], "message": "Back, at 5"}
+    assert search.agent_name == "search_team"
+    assert [match["value"] for match in PAIR.finditer("dir=[0-9]*.txt days=3")] == ["[0-9]*.txt", "3"]
 
 
 def test_two_dates_for_two_parameters_are_no_list() -> None:

@@ -127,8 +127,26 @@ def _calls_of(clause: Clause, named: Sequence[_Mention], known: Mapping[str, Com
         # What is addressed by its name is told the rest: "hotels: a room in Seoul".
         leads = facts.takes_words and name[1] and not team and not said[: name[0]].strip(_SIGNS)
         told = said[name[1] :].strip().lstrip(_LEADS) if leads and said[name[1] :][:1] in _LEADS else ""
-        for call in fill(said, facts, places):
-            yield replace(call, words=told or call.words, start=at, end=at + call.end)
+        for call in _each(said, facts, places):
+            yield replace(call, words=told or call.words, start=at + call.start, end=at + call.end)
+
+
+def _each(clause: str, facts: CommandFacts, named: Sequence[Span]) -> list[Call]:
+    """Return the calls of a clause: one for each part of a list, where only the parts read whole, each with as much."""
+    whole = fill(clause, facts, named)
+    if not (whole[0].unread or whole[0].unplaced or whole[0].lacks):
+        return whole
+    read = [one.place for one in given_in(clause)]
+    between = [m.span() for m in rules().commands.item.finditer(clause) if not overlaps(m.span(), read)]
+    borders = [0, *chain(*between), len(clause)]
+    found = [
+        replace(call, start=start, end=end)
+        for start, end in zip(borders[::2], borders[1::2], strict=True)
+        for call in fill(clause[start:end], facts, [(a - start, b - start) for a, b in named if start <= a < end])
+    ]
+    given = found[0].parameters.keys()
+    alike = all(one.parameters.keys() == given and not (one.unread or one.unplaced) for one in found)
+    return found if alike and given and found[1:] else whole
 
 
 def _goes_on(last: Call, clause: Clause) -> list[Call]:

@@ -20,9 +20,10 @@ Span = tuple[int, int]
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 PAIR = re.compile(
-    r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})=(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\S{1,400})"""
+    r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})="""
+    r"""(?P<value>"[^"\n]{0,400}"|'[^'\n]{0,400}'|\[[^][\n]{0,400}\](?![A-Za-z0-9*?/]|\.\w)|\S{1,400})"""
 )
-"""An argument by its name: `days=30`, `--dir="my logs"`."""
+"""An argument by its name: `days=30`, `--dir="my logs"`, `names=["Ann", "Bob"]`."""
 PARTICLE = re.compile(r"(?<=[A-Za-z0-9])(?:으로|로|을|를|은|는|이|가|와|과|이랑|랑|하고|에서|에|만|도|의)$")
 
 
