@@ -225,7 +225,7 @@ def planner_for(
         data: the data folder, which has templates; None for nowhere.
     """
     if graphs:
-        from hitl_tui.planning.graph_input import AttachedPlanner
+        from hitl_tui.planning.attached_planner import AttachedPlanner
 
         return AttachedPlanner(graphs[0].name)
     from hitl_tui.planning.plan_templates import TemplatePlanner, TemplateShelf

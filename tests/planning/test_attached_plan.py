@@ -12,7 +12,7 @@ from hitl_tui.core.input_words import LONGEST
 from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.planning.graph_input import AttachedPlanner
+from hitl_tui.planning.attached_planner import AttachedPlanner
 
 
 def graph() -> AgentFacts:

@@ -84,7 +84,7 @@ async def test_a_long_remark_is_read_up_to_a_bound() -> None:
 
 
 async def test_a_graphs_plan_and_a_read_only_one_take_no_feedback() -> None:
-    from hitl_tui.planning.graph_input import AttachedPlanner
+    from hitl_tui.planning.attached_planner import AttachedPlanner
 
     with pytest.raises(BadInput, match="there is nothing else to plan"):
         await AttachedPlanner("agent").revise("add a search", CurrentPlan("x", (), {}, ["add a search"]))

@@ -29,7 +29,7 @@ _SENTENCE_END = re.compile(r"[.;!?]+(?=\s|$)|\n")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CalledCommands:
     """What a text asks of what can be called.
 
     Args:
@@ -60,7 +60,9 @@ class _Mention:
     place: Span
 
 
-def asked_in(text: str, known: Mapping[str, CommandFacts], *, trusted: bool = True, revising: bool = False) -> Asked:
+def asked_in(
+    text: str, known: Mapping[str, CommandFacts], *, trusted: bool = True, revising: bool = False
+) -> CalledCommands:
     """Return what a text calls, with what has to hold for each call, and what it says besides.
 
     Args:
@@ -78,7 +80,8 @@ def asked_in(text: str, known: Mapping[str, CommandFacts], *, trusted: bool = Tr
 
 def _without_conditions(
     text: str, conditions: Sequence[Condition], known: Mapping[str, CommandFacts], trusted: bool, revising: bool
-) -> Asked:
+) -> CalledCommands:
+    """Return what a text calls, and what it says besides, without what it says has to hold; see `asked_in`."""
     text = blanked(text, [one.place for one in conditions])
     text = _without_umbrella(_without_numbers(text))
     mentions = _mentions(text, known, trusted)
@@ -105,7 +108,7 @@ def _without_conditions(
                 unclear.append((clause.text.strip(), " ".join([named[0].name, *_holes(known[named[0].name])])))
             else:
                 beside.append(clause)
-    return Asked(tuple(calls), tuple(beside), tuple(unclear))
+    return CalledCommands(tuple(calls), tuple(beside), tuple(unclear))
 
 
 def _holes(facts: CommandFacts) -> list[str]:
@@ -196,7 +199,7 @@ def in_order(text: str) -> str:
         if requested(first := text[comma.end() :].rstrip(" .")):
             return f"{first}, then {text[before.end() if before else 0 : comma.start()]}"
     late = rules().commands.but_first.search(text)
-    end = late and rules().commands.condition_ends.search(text, late.end())
+    end = late and rules().commands.part_ends.search(text, late.end())
     first = text[late.end() : end.start() if end else len(text)].rstrip(" .") if late else ""
     if late and requested(text[: late.start()]) and requested(first):
         return f"{first}, then {text[: late.start()]}{text[end.start() :] if end else ''}"
@@ -244,7 +247,7 @@ def conditions_in(text: str) -> list[Condition]:
 
     for match in words.condition.finditer(text):
         start, end = sentence_of(match.start())
-        before, until = text[start : match.start()], words.condition_ends.search(text, match.end(), end)
+        before, until = text[start : match.start()], words.part_ends.search(text, match.end(), end)
         led = before.rpartition(", ")[2].strip(_SIGNS)
         ahead = before.endswith("but ") or not words.lead.sub("", f"{led} ").strip()
         if match["alone"]:
@@ -254,7 +257,7 @@ def conditions_in(text: str) -> list[Condition]:
             found.append(Condition(text[slice(*place)].strip(), place, (match.start(), end)))
         elif not ahead:  # of what is said right before it, back to what comes earlier
             place = match.start(), until.start() if until else end
-            earlier = [one.end() for one in words.condition_ends.finditer(before) if one[0] not in (",", ":")]
+            earlier = [one.end() for one in words.part_ends.finditer(before) if one[0] not in (",", ":")]
             found.append(Condition(text[slice(*place)].strip(), place, (start + max(earlier, default=0), place[0])))
     for match in words.condition_korean.finditer(text):
         start, end = sentence_of(match.start())

@@ -24,8 +24,8 @@ from hitl_tui.meaning.frequencies import telling
 from hitl_tui.meaning.word_forms import is_past, is_question_word
 from hitl_tui.planning.proposals import Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
-from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, requested
-from hitl_tui.planning.rule_planner.draft import IDLE, Draft, Scene
+from hitl_tui.planning.rule_planner.calls import CalledCommands, deeds_asked, requested
+from hitl_tui.planning.rule_planner.plan_revision import IDLE, PlanRevision, Scene
 from hitl_tui.planning.rule_planner.plan_steps import Wanted, before_report, look_step, run_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
@@ -44,16 +44,16 @@ _NO_ROWS = Message("{} found no answer in the tables, so a search of the documen
 FOLLOW_UP_OF: Final = "follow_up_of"
 
 
-def continued(draft: Draft, text: str, *, alone: bool = False, users: Sequence[str] | None = None) -> str:
+def continued(revision: PlanRevision, text: str, *, alone: bool = False, users: Sequence[str] | None = None) -> str:
     """Add the steps that a question or a task asks for in a session that has answered one, and return what they do.
 
     Where it asks for nothing, nothing is added, and the text that is returned is empty.
 
     Args:
         alone: the words go on from nothing.
-        users: steps that had better wait for the new ones; see `Draft.add`.
+        users: steps that had better wait for the new ones; see `PlanRevision.add`.
     """
-    scene, text = draft.scene, text.strip()
+    scene, text = revision.scene, text.strip()
     last, rest = _last(scene), rules().follow.lead.sub("", text)
     if last is None:
         return ""
@@ -89,11 +89,11 @@ def continued(draft: Draft, text: str, *, alone: bool = False, users: Sequence[s
         given = facts.given(changed_inputs(said, last, scene) or {})
         if not given:
             return ""
-        draft.add(run_step(Call(facts, given, said), scene.language), first, users=users)
+        revision.add(run_step(Call(facts, given, said), scene.language), first, users=users)
     else:
         question = whole if goes_on else rest
-        wanted = Wanted(question, read(question), Asked(()), scene.agents)
-        wanted.add_to(draft, first, users)
+        wanted = Wanted(question, read(question), CalledCommands(()), scene.agents)
+        wanted.add_to(revision, first, users)
         notes = wanted.remarks()
     asks_now = cut(text.strip(" \n."), 100)
     added = Message("Adds steps that answer: {}", asks_now)
@@ -194,9 +194,9 @@ def _broader(scene: Scene, todo: SupervisorTodo, why: Message, missing: tuple[st
 
 
 def _search_for(words: str, why: Message, scene: Scene, todo: SupervisorTodo) -> Proposed:
-    draft, language = Draft(scene), language_of(str(todo.arguments.get("query") or scene.query))
-    draft.add(look_step(Need.FIND, words, language, title_of(words)), (), {FOLLOW_UP_OF: todo.id})
-    return Proposed(why.filled(step_name(todo.id)), tuple(draft.changes("")))
+    revision, language = PlanRevision(scene), language_of(str(todo.arguments.get("query") or scene.query))
+    revision.add(look_step(Need.FIND, words, language, title_of(words)), (), {FOLLOW_UP_OF: todo.id})
+    return Proposed(why.filled(step_name(todo.id)), tuple(revision.changes("")))
 
 
 # A question put together from the last one and from what is said now

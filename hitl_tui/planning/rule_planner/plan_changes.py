@@ -15,11 +15,11 @@ from hitl_tui.core.plan import Change, ExecutionStep, Strategy
 from hitl_tui.core.todos import MAY_BEGIN, OPERATOR, TRANSITIONS, Status, SupervisorTodo
 from hitl_tui.planning.proposals import AddStep, NoChange, PlanChange, Proposed, UnknownTask
 from hitl_tui.planning.rule_planner.arguments import Call, fill
-from hitl_tui.planning.rule_planner.calls import Asked, acts, asked_in, by_deed, carries_out, conditions_in
+from hitl_tui.planning.rule_planner.calls import CalledCommands, acts, asked_in, by_deed, carries_out, conditions_in
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS
 from hitl_tui.planning.rule_planner.continuation import changed_inputs, continued
-from hitl_tui.planning.rule_planner.draft import IDLE, USERS, Draft, Scene, ancestors
 from hitl_tui.planning.rule_planner.edits import EVERYTHING, LEAVES, LEVELS, RELATIONS, Edit, Operation, edits_in
+from hitl_tui.planning.rule_planner.plan_revision import IDLE, USERS, PlanRevision, Scene, ancestors
 from hitl_tui.planning.rule_planner.plan_steps import (
     MOST_QUERY,
     left_out,
@@ -73,11 +73,11 @@ def changed(scene: Scene) -> Proposed:
     planned = {facts.name for todo in scene.todos if (facts := scene.facts_of(todo))}
     words = {name: lexicon().names(f) if name in planned else frozenset[str]() for name, f in scene.commands.items()}
     deeds = {name: lexicon().vocabulary(scene.commands[name]) for name in planned}
-    revision, at = _Revision(replace(scene, text=text), file), 0
+    working, at = _TextChanges(replace(scene, text=text), file), 0
     said = (one for one in rules().revise.sentence.split(text) if one.strip())
     sentences = [_Sentence(one, _edits(one, words, deeds, scene), scene) for one in said]
     for one in sentences:
-        revision.give_inputs(one)
+        working.give_inputs(one)
     rest = "\n".join(one.rest for one in sentences)
     asked = asked_in(rest, scene.commands, trusted=scene.trusted, revising=True)
     questions = [] if scene.reviewed or not asked.calls else said_beside(rest, asked)
@@ -85,8 +85,8 @@ def changed(scene: Scene) -> Proposed:
         one.take_calls(asked.calls, at)
         one.questions = [part.text for part in questions if at <= part.start < at + len(one.rest)]
         at += len(one.rest) + 1
-    revision.carry_out(sentences)
-    return revision.proposed(sentences, asked)
+    working.carry_out(sentences)
+    return working.proposed(sentences, asked)
 
 
 def _edits(
@@ -248,14 +248,14 @@ class _Sentence:
         return row if all(steps) and len(row) > 1 else []
 
 
-class _Revision:
-    """Carries out on a draft of the plan what sentences ask for.
+class _TextChanges:
+    """Carries out on a revision of the plan what sentences ask for.
 
     Args:
         file: what a report is to be, where that is said.
 
     Attributes:
-        draft: what it becomes.
+        revision: what it becomes.
         about: what is asked besides in a session; a report that is added is on that.
         title: what a report is said to be on.
         stated: what is told beside an analysis, with a figure; it is on that, too.
@@ -264,7 +264,7 @@ class _Revision:
     """
 
     def __init__(self, scene: Scene, file: str) -> None:
-        self.scene, self.draft, self.file = scene, Draft(scene), file
+        self.scene, self.revision, self.file = scene, PlanRevision(scene), file
         self.about, self.title, self.stated = "", "", ""
         self.refusals: list[BadInput] = []
         self.given: set[str] = set()
@@ -291,13 +291,13 @@ class _Revision:
         """Give the only one of some steps the input that words say now; return whether it takes any of it."""
         inputs = changed_inputs(words, idle[0], self.scene) if len(idle) == 1 else None
         if inputs is not None:
-            self.draft.inputs[idle[0].id] = inputs
+            self.revision.inputs[idle[0].id] = inputs
         return inputs is not None
 
     def carry_out(self, sentences: Sequence[_Sentence]) -> None:
         """Take out, add and order what sentences ask for."""
         for said, do in self._deeds(sentences):
-            before = self.draft.state
+            before = self.revision.state
             try:
                 do()
             except PlanError:
@@ -305,7 +305,7 @@ class _Revision:
             except BadInput as refusal:
                 self.refusals.append(refusal)
                 said.heeded = True
-            said.heeded = said.heeded or self.draft.state != before
+            said.heeded = said.heeded or self.revision.state != before
 
     def _deeds(self, sentences: Sequence[_Sentence]) -> Iterator[tuple[_Sentence, Callable[[], None]]]:
         """Yield what is to be done, with the sentence that asks for it: what leaves, what is new, and the order."""
@@ -350,14 +350,14 @@ class _Revision:
             spoken = f'"{command}"' if command else _NAMES[need] if need else "other"
             raise BadInput(Message("The plan has no {} step to remove.", spoken), help=HELP)
         may = [t for t in named if OPERATOR in TRANSITIONS.get((t.status, Status.SKIPPED), ())]
-        able = [t for t in may if t.id not in self.draft.gone]
+        able = [t for t in may if t.id not in self.revision.gone]
         if not able:
             states = ", ".join(f"{step_name(t.id)} is {t.status}" for t in named[:4])
             raise BadInput(Message("Nothing can be skipped or removed: {}.", states))
         for todo in able:
             # Only what never started can be removed; anything else can at most be skipped.
             removable = edit.operation is Operation.REMOVE and todo.status in IDLE and not todo.attempt
-            self.draft.leave(todo.id, Change.REMOVE if removable else Change.SKIP)
+            self.revision.leave(todo.id, Change.REMOVE if removable else Change.SKIP)
 
     def _keep_only(self, named: Sequence[SupervisorTodo]) -> None:
         """Remove what never started, is not named, and is needed by nothing that is."""
@@ -367,16 +367,16 @@ class _Revision:
         needs = {t.id: wanted.intersection(t.dependencies) or t.dependencies for t in reading}
         kept = ancestors(wanted, needs)
         for todo in self.scene.todos if kept else ():
-            if todo.status in IDLE and not todo.attempt and todo.id not in kept | self.draft.gone.keys():
-                self.draft.leave(todo.id, Change.REMOVE)
+            if todo.status in IDLE and not todo.attempt and todo.id not in kept | self.revision.gone.keys():
+                self.revision.leave(todo.id, Change.REMOVE)
 
     # What is new ------------------------------------------------------------------------------------------------------
 
     def _answer(self, question: str, said: _Sentence) -> None:
         """Add what answers a question that is asked beside calls."""
-        there = len(self.draft.new)
-        if continued(self.draft, question, alone=True):
-            said.answers += [*self.draft.new][there:]
+        there = len(self.revision.new)
+        if continued(self.revision, question, alone=True):
+            said.answers += [*self.revision.new][there:]
 
     def _call(self, call: Call, said: _Sentence) -> None:
         if not call.facts.own:
@@ -386,38 +386,38 @@ class _Revision:
             raise _unchecked(call.conditions[0], waiting[0])
         if waiting and not (call.parameters and all(t.id in self.given for t in waiting)):
             # What waits in the plan already is meant, with what is said of its input.
-            said.there = [t.id for t in waiting if t.id not in self.draft.gone]
+            said.there = [t.id for t in waiting if t.id not in self.revision.gone]
             idle = [t for t in waiting if t.id in said.there and t.id not in self.given]
             if self._give(call.words, idle):
                 self.given.add(idle[0].id)
                 said.heeded = True
             return
         drawn = call.facts.own and (call.facts.reads_results or refers(call.words))
-        last = [t.id for t in self.draft.staying if t.id not in self.draft.new][-1:] if drawn else []
-        ran = [key for key, new in self.draft.new.items() if new.step.agent == COMMANDS and not call.facts.own]
+        last = [t.id for t in self.revision.staying if t.id not in self.revision.new][-1:] if drawn else []
+        ran = [key for key, new in self.revision.new.items() if new.step.agent == COMMANDS and not call.facts.own]
         ahead = [] if said.strategy is Strategy.PARALLEL else ran[-1:]
         answers = said.answers if rules().says.order_cue.search(said.text) else []
         self._append(run_step(call, self.scene.language), said, [*answers, *(said.after or last or ahead)])
 
     def _add(self, edit: Edit, need: Need, said: _Sentence) -> None:
         """Add a step of a kind, where the plan doesn't have it as it is."""
-        scene, draft, language = self.scene, self.draft, self.scene.language
+        scene, revision, language = self.scene, self.revision, self.scene.language
         there, more = scene.of(need), edit.subject or said.again
         weak = edit.operation is Operation.ONLY or (need is Need.FIND and edit.operation is Operation.ASK and not more)
-        fresh = not more and any(scene.is_of(draft.todos[one], need) for one in draft.new)
+        fresh = not more and any(scene.is_of(revision.todos[one], need) for one in revision.new)
         if fresh or (there and weak):
             return
         self._check_agent(need)
         sources = said.after if need is Need.FIND else self._drawn(edit, need, said.after)
         for todo in there if need is not Need.FIND and not more else ():
-            waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in draft.gone
+            waiting = todo.status in (*IDLE, Status.IN_PROGRESS) and todo.id not in revision.gone
             if waiting and {*sources} <= {*todo.dependencies}:
                 if need is Need.WRITE and self.file and todo.status in IDLE:
-                    draft.inputs[todo.id] = {**todo.arguments, "path": self.file}
+                    revision.inputs[todo.id] = {**todo.arguments, "path": self.file}
                     return
                 raise BadInput(Message("{} already plans this {}.", step_name(todo.id), _NAMES[need]))
         if need is Need.WRITE:
-            asked = {_question(draft.todos[one]).strip() for one in sources} - {""}
+            asked = {_question(revision.todos[one]).strip() for one in sources} - {""}
             drawn = asked.pop() if len(asked) == 1 else scene.query
             about = self.about or self.title or drawn
             self._append(write_step(about, language, self.file), said, sources)
@@ -447,9 +447,9 @@ class _Revision:
         self.title = self.title or subject
         known = self._was_answered(self.title) or self._is_done(self.title)
         for question in (*asked, *([subject] if subject and not known else [])):
-            there = len(self.draft.new)
-            if continued(self.draft, question, alone=question is subject):
-                said.added += [*self.draft.new][there:]
+            there = len(self.revision.new)
+            if continued(self.revision, question, alone=question is subject):
+                said.added += [*self.revision.new][there:]
                 self.about = self.about or question.strip()
 
     def _is_done(self, subject: str) -> bool:
@@ -474,7 +474,7 @@ class _Revision:
 
         An analysis draws on commands, too, but on those that wait only where it is about what they do.
         """
-        new, of_deeds = self.draft.new, of_commands(edit.subject)
+        new, of_deeds = self.revision.new, of_commands(edit.subject)
         about = [term.lower() for term in terms_of(self.about)] if need is Need.WRITE else []
 
         def tells(todo: SupervisorTodo) -> bool:
@@ -483,7 +483,7 @@ class _Revision:
             asked = todo.id in new or not about or any(term in _question(todo).lower() for term in about)
             return asked and (ran or need in USERS.get(kind, ()))
 
-        found = [t.id for t in self.draft.staying if tells(t)]
+        found = [t.id for t in self.revision.staying if tells(t)]
         return [*after, *(i for i in found if not after or i in new)]
 
     def _says_all(self, about: str) -> bool:
@@ -494,30 +494,30 @@ class _Revision:
         return bool(now - before and named and rules().revise.compares.search(about))
 
     def _append(self, step: ExecutionStep, said: _Sentence, sources: Sequence[str]) -> str:
-        said.added.append(self.draft.add(step, sources))
+        said.added.append(self.revision.add(step, sources))
         return said.added[-1]
 
     # The order --------------------------------------------------------------------------------------------------------
 
     def _place(self, said: _Sentence) -> None:
         """Put steps where a sentence says."""
-        before, row = {**self.draft.after}, [key for key in said.row if key in self.draft.after]
-        stay = [key for key in said.moved if key in self.draft.after]
+        before, row = {**self.revision.after}, [key for key in said.row if key in self.revision.after]
+        stay = [key for key in said.moved if key in self.revision.after]
         placed = row if said.row else said.added or stay or said.there
-        with self.draft.attempt(said.added):
+        with self.revision.attempt(said.added):
             for one, other in pairwise(row):
-                self.draft.follow(other, one)
+                self.revision.follow(other, one)
             related = [] if said.row else [self._relate(edit, named or placed, said) for edit, named in said.relations]
             if said.level and not (said.row or any(related)):
-                self.draft.release(said.added)
+                self.revision.release(said.added)
                 for todo_id in reversed(placed) if said.level == "first" else placed:
-                    (self.draft.first if said.level == "first" else self.draft.last)(todo_id)
+                    (self.revision.first if said.level == "first" else self.revision.last)(todo_id)
             if said.strategy is Strategy.PARALLEL:
                 if len(said.named) > 1:
-                    self.draft.together(said.named)
+                    self.revision.together(said.named)
                 else:
-                    self.draft.apart()
-            if placed and not said.heeded and self.draft.after == before:
+                    self.revision.apart()
+            if placed and not said.heeded and self.revision.after == before:
                 there = ", ".join(map(step_name, placed))
                 if said.row or said.level or said.strategy or any(said.relations):
                     raise BadInput(Message("The plan has {} there already.", there), help=HELP)
@@ -527,34 +527,34 @@ class _Revision:
 
     def _relate(self, edit: Edit, moved: Sequence[str], said: _Sentence) -> bool:
         """Put steps before, after or in the place of those that an edit names; return whether that is their place."""
-        draft, before = self.draft, edit.operation is Operation.BEFORE
-        anchors = [one for one in said.anchors(edit) if one not in draft.gone]
-        ahead = [one for one in anchors if one in draft.after]
+        revision, before = self.revision, edit.operation is Operation.BEFORE
+        anchors = [one for one in said.anchors(edit) if one not in revision.gone]
+        ahead = [one for one in anchors if one in revision.after]
         if not anchors and not said.added:
             raise BadInput(Message("The plan has no step like that to go before or after."), help=HELP)
-        moved = [one for one in moved if one in draft.after] if anchors else []
+        moved = [one for one in moved if one in revision.after] if anchors else []
         if moved == said.added:
-            draft.release(moved)
+            revision.release(moved)
         for todo_id in moved if before else reversed(moved):
             if before:
-                draft.before(todo_id, *ahead)
+                revision.before(todo_id, *ahead)
             else:
-                draft.follow(todo_id, *anchors)
+                revision.follow(todo_id, *anchors)
         for anchor in ahead if edit.operation is Operation.INSTEAD and moved else ():
-            draft.stand_in(anchor)
+            revision.stand_in(anchor)
         return bool(moved) and edit.operation is not Operation.INSTEAD
 
     # The outcome ------------------------------------------------------------------------------------------------------
 
-    def proposed(self, sentences: Sequence[_Sentence], asked: Asked) -> Proposed:
+    def proposed(self, sentences: Sequence[_Sentence], asked: CalledCommands) -> Proposed:
         """Return what comes of it."""
-        scene, changes = self.scene, self.draft.changes(cut(self.scene.text, 200))
+        scene, changes = self.scene, self.revision.changes(cut(self.scene.text, 200))
         strategy = next((one.strategy for one in reversed(sentences) if one.strategy), None) if scene.reviewed else None
         if changes or strategy:
             unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text)]
             refused = [refusal.message for refusal in self.refusals]
             notes = [*refused, *(Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread)]
-            kept = {todo_id for todo_id, how in self.draft.gone.items() if how is Change.REMOVE}
+            kept = {todo_id for todo_id, how in self.revision.gone.items() if how is Change.REMOVE}
             reason = joined([*changes_told(changes, kept), *left_out(asked, scene.language), *refused])
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
@@ -564,9 +564,9 @@ class _Revision:
             raise self._unknown(sentences)
         anchors = [i for s in sentences for e in s.edits if e.operation is Operation.BEFORE for i in s.anchors(e)]
         ahead = [t.id for t in scene.todos if t.id in anchors and t.status in MAY_BEGIN]
-        told = "" if scene.reviewed or asked.calls else continued(self.draft, scene.text, users=ahead)
+        told = "" if scene.reviewed or asked.calls else continued(self.revision, scene.text, users=ahead)
         if told:
-            return Proposed(told, tuple(self.draft.changes("")))
+            return Proposed(told, tuple(self.revision.changes("")))
         raise NoChange(Message('No change to the plan found in "{}".', cut(scene.text, 60)), help=HELP)
 
     def _unknown(self, sentences: Sequence[_Sentence]) -> UnknownTask:

@@ -15,8 +15,8 @@ from hitl_tui.core.short_titles import short_title
 from hitl_tui.core.step_heads import headed
 from hitl_tui.planning.proposals import Planned
 from hitl_tui.planning.rule_planner.arguments import Call
-from hitl_tui.planning.rule_planner.calls import Asked, deeds_asked, spoken_name
-from hitl_tui.planning.rule_planner.draft import Draft, Scene
+from hitl_tui.planning.rule_planner.calls import CalledCommands, deeds_asked, spoken_name
+from hitl_tui.planning.rule_planner.plan_revision import PlanRevision, Scene
 from hitl_tui.planning.rule_planner.query_reader import (
     Reading,
     cut,
@@ -96,7 +96,7 @@ class Wanted:
     """
 
     def __init__(
-        self, query: str, reading: Reading, asked: Asked, agents: Mapping[str, AgentFacts], file: str = ""
+        self, query: str, reading: Reading, asked: CalledCommands, agents: Mapping[str, AgentFacts], file: str = ""
     ) -> None:
         self.query, self.reading, self.asked, self.file = query, reading, asked, file
         self.parts, needs = list[Call | Part](), set[Need]()
@@ -114,19 +114,19 @@ class Wanted:
             lacking = " and ".join(self.missing)
             raise PlanError(Message("Nothing can be planned, because this needs {}, which is disabled.", lacking))
 
-    def add_to(self, draft: Draft, after: Sequence[str] = (), users: Sequence[str] | None = ()) -> None:
+    def add_to(self, revision: PlanRevision, after: Sequence[str] = (), users: Sequence[str] | None = ()) -> None:
         """Add steps to a plan, in the order it was said: analyses after their searches, the report last.
 
         Args:
-            after, users: what they come after, and what uses what they find; see `Draft.add`.
+            after, users: what they come after, and what uses what they find; see `PlanRevision.add`.
         """
         language, calls = self.reading.language, bool(self.asked.calls)
-        titled, notes = draft.scene.todos or len(self.parts) > 1, self.remarks()
+        titled, notes = revision.scene.todos or len(self.parts) > 1, self.remarks()
         added, ran, end = list[str](), list[str](), 0
 
         def add(step: ExecutionStep, sources: Sequence[str]) -> list[str]:
             metadata: TodoMetadata = {"remarks": notes} if notes and not added else {}
-            added.append(draft.add(step, [*after, *sources], metadata, users))
+            added.append(revision.add(step, [*after, *sources], metadata, users))
             return added[-1:]
 
         for part in self.parts:
@@ -186,9 +186,9 @@ class Wanted:
 
 def planned(scene: Scene, wanted: Wanted, withheld: Sequence[str] = ()) -> Planned:
     """Return intent and plan of a query that begins a session."""
-    draft = Draft(scene)
-    wanted.add_to(draft)
-    return Planned(wanted.intent, _finished(draft.steps, wanted.reading.strategy), tuple(wanted.remarks(withheld)))
+    revision = PlanRevision(scene)
+    wanted.add_to(revision)
+    return Planned(wanted.intent, _finished(revision.steps, wanted.reading.strategy), tuple(wanted.remarks(withheld)))
 
 
 def _questions(text: str) -> list[str]:
@@ -228,7 +228,7 @@ def _needs(text: str, agents: Mapping[str, AgentFacts]) -> frozenset[Need]:
     return frozenset(needs if concern is Concern.ALONE else {*needs, Need.FIND})
 
 
-def said_beside(text: str, asked: Asked) -> list[Part]:
+def said_beside(text: str, asked: CalledCommands) -> list[Part]:
     """Return what is said between the calls that needs a search or an analysis, in order."""
     found: list[Part] = []
     borders = [0, *(call.start for call in asked.calls), len(text) + 1]
@@ -316,14 +316,14 @@ def run_step(call: Call, language: str) -> ExecutionStep:
     return replace(step, unplaced=call.unplaced, unread=left, conditions=call.conditions)
 
 
-def left_out(asked: Asked, language: str) -> list[str]:
+def left_out(asked: CalledCommands, language: str) -> list[str]:
     """Return what of the words about commands was left out, a sentence each."""
     left = ((call.command, cut(part, _LONGEST)) for call in asked.calls for part in call.unread)
     told = [Message('{} is planned without regard to "{}".', command, part) for command, part in left]
     return [*told, *unclear(asked, language)]
 
 
-def unclear(asked: Asked, language: str) -> list[str]:
+def unclear(asked: CalledCommands, language: str) -> list[str]:
     """Return which clauses name a command and call none, a sentence each."""
     said = rules().sentences[language]["unclear"]
     return [said.format(command=command, part=cut(part, _LONGEST)) for part, command in asked.unclear]

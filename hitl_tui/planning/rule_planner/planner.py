@@ -17,8 +17,8 @@ from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed
 from hitl_tui.planning.rule_planner.calls import asked_in, in_order
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, team_facts
 from hitl_tui.planning.rule_planner.continuation import follow_up_search
-from hitl_tui.planning.rule_planner.draft import Scene
 from hitl_tui.planning.rule_planner.plan_changes import changed
+from hitl_tui.planning.rule_planner.plan_revision import Scene
 from hitl_tui.planning.rule_planner.plan_steps import Wanted, planned
 from hitl_tui.planning.rule_planner.query_reader import read, report_file
 

@@ -59,10 +59,12 @@ def blanked(text: str, places: Sequence[Span]) -> str:
 
 def given_in(text: str) -> list[Given]:
     """Return what a text gives, in order: nothing in it is given twice."""
-    found: list[Given] = []
+    found, taken = list[Given](), bytearray(len(text))
     for one in _all_given(text, rules().written):
-        if not overlaps(one.place, [g.place for g in found]):
+        here = slice(*one.place)
+        if not any(taken[here]):
             found.append(one)
+            taken[here] = b"x" * len(taken[here])
     return sorted(found, key=lambda g: g.place)
 
 

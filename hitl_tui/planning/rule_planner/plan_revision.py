@@ -117,7 +117,7 @@ def ancestors(ids: Iterable[str], dependencies: Mapping[str, Iterable[str]]) -> 
     return found
 
 
-class Draft:
+class PlanRevision:
     """A plan as it is to be.
 
     A step that works from what others find keeps them before it, what has begun keeps its place, and what checks
