@@ -213,7 +213,7 @@ def compose(
     asked = {t.id: _asked(t, asks.get(t.agent_name, ())) for t in todos}
     question, language = _asked_last(done or todos, asked, query, language)
     words = _WORDS.get(language, _WORDS["en"])
-    earlier = _from_before(done, lasting, branch)
+    earlier = _from_before(done, results, lasting, branch)
     undone = [t for t in todos if t.status in (Status.SKIPPED, Status.FAILED, Status.BLOCKED)]
     runs = _runs(done, results, earlier, stopped=bool(undone))
     deeds = told(list(runs.values()), language, earlier) if runs else ""
@@ -372,13 +372,17 @@ def _says_more(earlier: Brief, later: Brief) -> bool:
     return later.partial and bool(earlier.answer) and not rests
 
 
-def _from_before(done: Sequence[SupervisorTodo], lasting: Sequence[LastingEffect], branch: int) -> frozenset[str]:
+def _from_before(
+    done: Sequence[SupervisorTodo], results: Mapping[str, ResultData], lasting: Sequence[LastingEffect], branch: int
+) -> frozenset[str]:
     """Return whose results are older than a restore after which the world isn't as it was then.
 
     Those are steps that ran before something that a restore didn't undo, and steps for which a person took over what
-    was done on the branch that was left.
+    was done on the branch that was left. What a person declared done of a step that was cut off has no result to take
+    over.
     """
-    answers = {todo.id: todo.metadata.get("resolutions", {}).values() for todo in done}
+    known = [todo for todo in done if not results.get(todo.id, {}).get("data", {}).get("declared_done")]
+    answers = {todo.id: todo.metadata.get("resolutions", {}).values() for todo in known}
     taken = {name for name, said in answers.items() if any(r.get("verdict") == Verdict.USE_AS_DONE for r in said)}
     return frozenset(taken | {todo.id for todo in done if lasting and run_place(todo.run_id)[0] < branch})
 

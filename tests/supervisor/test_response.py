@@ -571,6 +571,10 @@ def test_what_a_person_took_over_from_before_the_restore_is_said_to_be_of_then()
     todos = [todo(1), todo(2, 1, run_id="s1/todo_002/1.1", metadata=taken)]
     results = {k: v for k, v in cleaned().items() if k in ("todo_001", "todo_002")}
     assert "- `measure`, before you went back: " in compose("q", "en", todos, results, branch=1).text
+    by_hand = report({"command": "measure", "argv": ["du"]}, {"declared_done": True}, {}, "en")
+    declared = {**results, "todo_002": by_hand.to_dict()}
+    cut_off = compose("q", "en", todos, declared, branch=1).text
+    assert "A person said that it was done" in cut_off and "before you went back" not in cut_off
 
 
 def test_an_edited_command_says_which_values_a_person_changed_and_what_it_did() -> None:
