@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID, uuid5
 
 from hitl_tui.core.json_types import GraphState, Json, JsonObject
 from hitl_tui.threads.thread_model import Question, TaskInfo
@@ -134,6 +135,14 @@ def tasks_of(writes: Iterable[ChannelWrite], sends: Sequence[str] = ()) -> list[
         error = next((_error(w.value) for w in own if w.channel == ERROR), "")
         found.append(TaskInfo(task_id, "" if task_id == NO_TASK else node, results, error))
     return found
+
+
+def is_edit(task: TaskInfo, checkpoint_id: str) -> bool:
+    """Return whether a task of a checkpoint is an edit of its state that got an id of its own: no node ran for it."""
+    try:
+        return UUID(task.id) == uuid5(UUID(checkpoint_id), INTERRUPT)
+    except ValueError:
+        return False
 
 
 def _error(value: Json) -> str:

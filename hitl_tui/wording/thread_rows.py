@@ -60,7 +60,13 @@ def asked_line(moment: FullCheckpoint) -> str:
 
 
 def moment_rows(
-    info: CheckpointInfo, moment: FullCheckpoint, led: Sequence[TaskInfo], spaces: Sequence[Namespace], *, ours: bool
+    info: CheckpointInfo,
+    moment: FullCheckpoint,
+    led: Sequence[TaskInfo],
+    edited: Sequence[ValueChange],
+    spaces: Sequence[Namespace],
+    *,
+    ours: bool,
 ) -> list[Row]:
     """Return what is known of a moment: questions first, then what ran to it and from it, then where it is.
 
@@ -68,12 +74,15 @@ def moment_rows(
         info: the checkpoint.
         moment: all of it.
         led: what ran from the checkpoint before, and so led here.
+        edited: what an edit of the checkpoint before changed, and so led here.
         spaces: subgraphs that ran from here.
         ours: the thread's head came from it.
     """
     rows = [row for question in moment.questions for row in _question_rows(question)]
     rows += [note_row(note) for note in moment.notes]
     rows += list(_task_rows(_("led here"), led))
+    rows += [labelled(_("led here"), _("an edit of the state"), "bold")] if edited else []
+    rows += [value_row(change, "  ") for change in edited[:MOST_ROWS]] + more_rows(len(edited), MOST_ROWS)
     rows += list(_task_rows(_("then ran"), moment.tasks))
     rows += [labelled(_("subgraph"), " › ".join(map(in_line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
     rows.append(text_row(""))

@@ -216,6 +216,17 @@ async def test_branches_are_drawn_and_what_was_left_says_so(store_file: Path) ->
         assert "Is the account right?" in o.rows
 
 
+async def test_of_an_edit_only_what_it_changed_led_there_and_of_a_step_only_what_ran(store_file: Path) -> None:
+    async with opened(store_file) as o:
+        await o.open("forked")
+        assert "led here an edit of the state\n   ~ amount: 100 → 5" in o.rows
+        assert "answered yes" not in o.rows
+        while "led here ask" not in o.rows:
+            await o.press("left")
+        led = o.rows.partition("then ran")[0]
+        assert "answered yes" in led and "amount ← 5" not in led
+
+
 async def test_differences_of_a_moment_and_of_two_marks(store_file: Path) -> None:
     async with opened(store_file) as o:
         await o.open("forked")

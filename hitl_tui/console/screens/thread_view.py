@@ -14,6 +14,7 @@ from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, Sho
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
+from hitl_tui.threads.channel_values import is_edit
 from hitl_tui.threads.state_diff import ABSENT, differences
 from hitl_tui.threads.store_thread import StoreThread
 from hitl_tui.threads.thread_model import FullCheckpoint
@@ -122,9 +123,12 @@ class ThreadView(HistoryView):
         info, full = shown.place.info, shown.full
         assert full is not None
         parent = await self.reader.info(info.parent_id)
-        led = (await self._read(parent, host)).tasks if parent is not None else ()
+        before = await self._read(parent, host) if parent is not None else FullCheckpoint("", {})
+        edit = info.source == "update"
+        led = () if edit else [task for task in before.tasks if not is_edit(task, before.checkpoint_id)]
+        edited = await asyncio.to_thread(differences, before.values, full.values) if edit else ()
         inside = [s for s in self._spaces if s.parent == info.checkpoint_id and s.ns.rpartition("|")[0] == self._ns]
-        return thread_rows.moment_rows(info, full, led, inside, ours=shown.ours)
+        return thread_rows.moment_rows(info, full, led, edited, inside, ours=shown.ours)
 
     async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
         return await self.reader.info(place.info.parent_id)
