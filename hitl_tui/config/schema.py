@@ -263,11 +263,13 @@ def _expectation(kind: str, context: Mapping[str, object], message: str, value: 
     expected = {
         "int_type": Message("a whole number"),
         "bool_type": Message("true or false"),
-        "string_type": "text",
+        "string_type": Message("text"),
         "list_type": Message("a list"),
         "dict_type": Message("a table"),
         "model_type": Message("a table"),
-        "literal_error": str(context.get("expected", "")).replace("'", '"'),
+        "literal_error": Message(
+            "one of {}", [quoted(one) for one in re.findall("'(.*?)'", str(context.get("expected")))]
+        ),
         "greater_than_equal": Message("at least {}", context.get("ge")),
         "less_than_equal": Message("at most {}", context.get("le")),
     }.get(kind, "")

@@ -142,7 +142,7 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         (COMMAND + "preview=[]\nrun=['{a}']", f'line 2: "preview" {IN_COMMAND} must name a program, but it is empty.'),
         # values
         ("[defaults]\nmode = 'fast'",
-         'line 2: "mode" in [defaults] must be "step", "plan" or "risk", but it is "fast".'),
+         'line 2: "mode" in [defaults] must be one of "step", "plan", "risk", but it is "fast".'),
         ("[defaults]\nconcurrency = 65", 'line 2: "concurrency" in [defaults] must be at most 64, but it is 65.'),
         ("[defaults]\nconcurrency = '4'",
          'line 2: "concurrency" in [defaults] must be a whole number, but it is "4".'),
@@ -234,7 +234,7 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
          'line 3: "total|" in [teams.command_team.commands.x.expect] isn\'t the name of a printed figure'),
         (COMMAND + "run = ['ls']\nexpect = '< 3'", f'line 3: "expect" {IN_COMMAND} must be a table, but it is "< 3".'),
         (COMMAND + "run = ['ls']\nrisk = 'none'",
-         f'line 3: "risk" {IN_COMMAND} must be "low", "medium" or "high", but it is "none".'),
+         f'line 3: "risk" {IN_COMMAND} must be one of "low", "medium", "high", but it is "none".'),
     ],
 )  # fmt: skip
 def test_mistakes_are_told_with_their_line(text: str, message: str) -> None:
@@ -247,7 +247,7 @@ def test_mistakes_are_told_with_their_line(text: str, message: str) -> None:
     ("parameter", "message"),
     [
         ("default = 1", '"p" in [teams.command_team.commands.x.parameters] needs "type".'),
-        ("type = 'text'", '"type" in [teams.command_team.commands.x.parameters.p] must be "string", "integer",'),
+        ("type = 'text'", '"type" in [teams.command_team.commands.x.parameters.p] must be one of "string", "integer",'),
         ("type = 'integer', default = '14'", 'must be a whole number, but it is "14".'),
         ("type = 'integer', default = 3.5", "must be a whole number, but it is 3.5."),
         (

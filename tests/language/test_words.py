@@ -6,7 +6,8 @@ import pytest
 
 from hitl_tui.commands.parser import parse
 from hitl_tui.commands.todo_input import typed_priority, typed_status
-from hitl_tui.core.errors import BadInput
+from hitl_tui.config.loader import parse_config
+from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.language import _, translate, using
@@ -50,3 +51,22 @@ def test_what_is_wrong_with_a_line_is_told_in_the_persons_language(line: str, sa
         parse(line)
     with using("ko"):
         assert translate(refused.value.message) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[defaults]\nmode = 'fast'", '맞는 값: "step", "plan", "risk" 중 하나. 주어진 값: "fast".'),
+        ("[[policy]]\ndecision = 1", '맞는 값: "allow", "ask", "deny" 중 하나. 주어진 값: 1.'),
+        ("[teams.document_team]\nfolder = 3", "맞는 값: 텍스트. 주어진 값: 3."),
+        (
+            "[[policy]]\ndecision = 'ask'\ndeadline = 'abc'",
+            '"90s", "10m", "2h", "1d" 같은 기간이어야 합니다. 주어진 값: "abc".',
+        ),
+    ],
+)
+def test_what_is_wrong_with_settings_is_told_in_the_persons_language(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        parse_config(text, "hitl.toml")
+    with using("ko"):
+        assert translate(refused.value.message).endswith(said)
