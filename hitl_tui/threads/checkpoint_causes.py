@@ -124,7 +124,7 @@ def _told(posted: Posted) -> dict[str, Json]:
     for name, part in (("todo", "name"), ("proposal", "reason")):
         inner = data.get(name)
         if isinstance(inner, Mapping):
-            found[name] = {part: str(inner.get(part, ""))}
+            found[name] = {part: inner.get(part, "")}
     found["kind"] = str(posted.event.get("kind", ""))
     found["by"] = str(data.get("by") or posted.event.get("by") or "")
     return found

@@ -17,9 +17,11 @@ from hitl_tui.console.row_layout import layout
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.console.widgets.history_table import GraphRow, said_of
 from hitl_tui.core.events import EventKind
+from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import cell_width
 from hitl_tui.language import using
+from hitl_tui.ledger.records import Posted
 from hitl_tui.threads.checkpoint_causes import CheckpointCause, CheckpointCauses
 from hitl_tui.threads.thread_model import Waiting
 from hitl_tui.wording.history_rows import cause_words, event_rows
@@ -166,6 +168,13 @@ def test_of_many_that_ask_those_are_counted_that_have_no_room_for_a_name() -> No
     assert Waiting(five, 11).since(Waiting(five, 12)) == Waiting()
     assert cause_words(CheckpointCause(unnamed=1)) == "asked 1 more question"
     assert CheckpointCause.from_dict(CheckpointCause(asked=five, unnamed=7).to_dict()).unnamed == 7
+
+
+def test_what_was_proposed_is_told_in_the_persons_language_where_the_checkpoints_are_listed_too() -> None:
+    proposed = {"kind": "proposed", "data": {"proposal": {"reason": Message("Adds {}.", '"a"')}}}
+    listed = CheckpointCause(events=(Posted(0, "", 0, proposed),)).to_dict()
+    with using("ko"):
+        assert cause_words(CheckpointCause.from_dict(listed)) == '제안: "a" 단계를 추가합니다.'
 
 
 async def test_undoing_a_skip_says_alone_that_the_step_asks_again(tmp_path: Path) -> None:
