@@ -56,7 +56,7 @@ WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "besides": "그 밖의 출력: {labels}",
             "others": "그 밖에 달라진 수치 {count:,}개",
             "gone": "그 밖에 {count:,}개",
-            "earlier": "{command}(되돌리기 전)",
+            "earlier": "{command}(복원 전)",
         },
     }
 )

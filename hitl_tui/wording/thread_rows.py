@@ -84,7 +84,9 @@ def moment_rows(
     rows += [labelled(_("led here"), _("an edit of the state"), "bold")] if edited else []
     rows += [value_row(change, "  ") for change in edited[:MOST_ROWS]] + more_rows(len(edited), MOST_ROWS)
     rows += list(_task_rows(_("then ran"), moment.tasks))
-    rows += [labelled(_("subgraph"), " › ".join(map(in_line, n.nodes)) + _steps(n)) for n in spaces[:MOST_ROWS]]
+    rows += [
+        labelled(_("subgraph"), " › ".join(map(in_line, n.nodes)) + f" · {count_of(n)}") for n in spaces[:MOST_ROWS]
+    ]
     rows.append(text_row(""))
     following = ", ".join(in_line(n) for n in moment.next) or _("nothing: the graph had ended")
     rows.append(labelled(_("next"), following))
@@ -101,9 +103,10 @@ def moment_rows(
     return rows
 
 
-def _steps(space: Namespace) -> str:
+def count_of(space: Namespace) -> str:
+    """Return how many checkpoints a subgraph has."""
     count = space.checkpoints
-    return " · " + ngettext("{n:,} checkpoint", "{n:,} checkpoints", count).format(n=count)
+    return ngettext("{n:,} checkpoint", "{n:,} checkpoints", count).format(n=count)
 
 
 def note_row(note: str) -> Row:
@@ -157,7 +160,7 @@ def difference_rows(found: Sequence[ValueChange]) -> list[Row]:
 
 
 THREAD_TITLES = ("", mark("Thread"), mark("About"), mark("Steps"), mark("Last"))
-CHECKPOINT_TITLES = (mark("Checkpoint"), mark("Step"), mark("Next"), mark("Source"), mark("Time"), "")
+CHECKPOINT_TITLES = (mark("Checkpoint"), mark("Superstep"), mark("Next"), mark("Source"), mark("Time"), "")
 
 
 def thread_cells(thread: ThreadInfo) -> tuple[str, ...]:

@@ -144,7 +144,7 @@ async def test_a_session_its_panes_and_its_past(tmp_path: Path, size: tuple[int,
                 for _pane in range(4):
                     await c.press("f6")
                     await seen(c, f"replay {mode}")
-            for key, title in (("4", "번으로 되돌리기"), ("3", "포크:")):
+            for key, title in (("4", "번으로 복원"), ("3", "포크:")):
                 await c.press(key)
                 assert any("Esc 아니요" in line for line in await shows(c, title))
                 await c.press("escape")

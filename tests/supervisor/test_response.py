@@ -554,7 +554,7 @@ def test_after_going_back_the_answer_names_what_was_not_undone_and_what_was_meas
     again = compose("q", "en", [replace(t, run_id=f"s1/{t.id}/1.1") for t in todos[:2]], results, (), (), lasting, 1)
     assert "before you went back" not in again.text, "what was measured since holds"
     korean = compose("q", "ko", todos, results, (), (), lasting, 1).text
-    assert "- `measure`(되돌리기 전): " in korean and "**되돌려도 그대로 남은 일**" in korean
+    assert "- `measure`(복원 전): " in korean and "**복원해도 그대로 남은 일**" in korean
 
 
 def test_where_nothing_ran_since_going_back_the_answer_still_names_what_was_not_undone() -> None:

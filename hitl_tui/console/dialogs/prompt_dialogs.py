@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -51,6 +52,11 @@ class ConfirmDialog(GuardedDialog[bool]):
             yield DialogText(self._content)
             # Enter on a button with the focus would say yes.
             yield Flow(*(KeyButton(keymap, f"confirm.{name}", label, focusable=False) for name, label in choices))
+
+    def key_specs(self) -> Sequence[keys.KeySpec]:
+        """Call the first choice on the key line what its button calls it."""
+        named = self._yes[:1].lower() + self._yes[1:]
+        return [spec._replace(label=named) if spec.id == "confirm.yes" else spec for spec in super().key_specs()]
 
     def action_yes(self) -> None:
         if self.guard.decides:

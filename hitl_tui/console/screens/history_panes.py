@@ -24,6 +24,7 @@ from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, mark
 from hitl_tui.wording.rows import in_line
+from hitl_tui.wording.thread_rows import count_of
 from hitl_tui.wording.times import clock_words
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class ThreadPanes(HistoryPanes):
         for space in spaces:
             sign = "▸ " if space.ns == here else "  "
             name = "  " * (len(space.nodes) - 1) + in_line(space.nodes[-1]) if space.ns else _("the graph")
-            about = f"  {space.checkpoints:,} · {clock_words(space.at)}"
+            about = f"  {count_of(space)} · {clock_words(space.at)}"
             table.add_row(Text.assemble(sign + one_line(name, 60), (about, "dim")), key=space.ns)
         if spaces:
             names = [space.ns for space in spaces]
