@@ -187,6 +187,8 @@ def _whole_start(data: bytes) -> bytes:
 class Lines:
     """Hands on finished lines as they come, at most so many a second and each of bounded length.
 
+    Of a line that is written over and over, as progress bars are, it hands on how it stands at most once a second.
+
     Args:
         say: gets each line without its line end.
         clock: seconds, monotonic.
@@ -203,6 +205,8 @@ class Lines:
     _line: bytearray = field(init=False, default_factory=bytearray)
     _cut: bool = field(init=False, default=False)
     _window: float = field(init=False, default=float("-inf"))
+    _returned: bool = field(init=False, default=False)  # what comes next is written over the line
+    _shown: float = field(init=False, default=float("-inf"))  # when one that was written over was handed on
     _said: int = field(init=False, default=0)
     _unsaid: int = field(init=False, default=0)
 
@@ -243,6 +247,29 @@ class Lines:
             self._unsaid = 0
 
     def _add(self, part: bytes) -> None:
+        if part and self._returned:
+            self._begin_anew()
+        over = part.rstrip(b"\r").rfind(b"\r")
+        if over >= 0:
+            earlier = part[:over].rstrip(b"\r")
+            begun = earlier.rfind(b"\r") + 1
+            if begun:
+                self._line.clear()
+            self._take(earlier[begun:])
+            self._begin_anew()
+        self._take(part[over + 1 :])
+        self._returned = part.endswith(b"\r") or (self._returned and not part)
+
+    def _begin_anew(self) -> None:
+        """Go back to the begin of the line; hand on what stood in it where none was for a second."""
+        now = self.clock()
+        if self._line.strip() and now - self._shown >= 1.0 and self._may_speak():
+            self._shown = now
+            self._finish()
+        self._line.clear()
+        self._cut = False
+
+    def _take(self, part: bytes) -> None:
         room = self.limit - len(self._line)
         if len(part) > room:
             part, self._cut = part[: max(0, room)], True
@@ -253,5 +280,5 @@ class Lines:
         text = _whole_end(raw).decode("utf-8", "replace") + " …" if self._cut else raw.decode("utf-8", "replace")
         self.say(text.removesuffix("\r"))
         self._line.clear()
-        self._cut = False
+        self._cut = self._returned = False
         self._said += 1

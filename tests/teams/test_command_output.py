@@ -112,6 +112,21 @@ def test_lines_beyond_the_rate_are_counted_and_told() -> None:
     assert said == ["1", "2", "… 2 more lines not shown here", "five", "six", "… 2 more lines not shown here"]
 
 
+@given(st.lists(st.integers(0, 600)))
+def test_a_line_that_is_written_over_is_handed_on_once_a_second_and_as_it_ends(cuts: list[int]) -> None:
+    said: list[str] = []
+    clock = Clock()
+    lines = Lines(said.append, clock)
+    bar = b"".join(b"\r%3d %%" % n for n in range(100))
+    for part in chunks(bar, cuts):
+        lines.feed(part)
+    assert len(said) <= 1
+    clock.now = 2.0
+    lines.feed(b"\r100 %\r\ndone\rDONE")
+    lines.close()
+    assert said[-3:] == [" 99 %", "100 %", "DONE"] and len(said) <= 4
+
+
 def test_what_was_left_out_is_said_in_the_language_asked_for() -> None:
     said: list[str] = []
     lines = Lines(said.append, Clock(), per_second=1, notes=NOTES["ko"])
