@@ -9,7 +9,7 @@ import os
 import re
 import secrets
 import sys
-import time
+import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
@@ -97,9 +97,7 @@ def require_approval(
         @wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:
             call = asking.call(args, kwargs)
-            with ThreadPoolExecutor(1) as pool:  # there may be a loop in this thread
-                said = pool.submit(lambda: at_once(asking.answer(call, _pause))).result()
-            return cast("T", call.make(said))
+            return cast("T", call.make(_waited_for(partial(asking.answer, call))))
 
         return called
 
@@ -230,5 +228,21 @@ class _Call:
             raise BadInput(Message("{} isn't called as it was edited: {}.", tool, error)) from error
 
 
-async def _pause(seconds: float) -> None:
-    time.sleep(seconds)  # noqa: ASYNC251 - no event loop runs here
+def _waited_for(answer: Callable[[Callable[[float], Awaitable[None]]], Coroutine[Any, Any, Said]]) -> Said:
+    """Return an answer that this thread waits for, also where an event loop runs in it."""
+    ended = threading.Event()
+
+    async def pause(seconds: float) -> None:
+        if ended.wait(seconds):
+            raise asyncio.CancelledError
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return at_once(answer(pause))
+    pool = ThreadPoolExecutor(1)  # the record waits for nothing only in a thread without a loop
+    try:
+        return pool.submit(lambda: at_once(answer(pause))).result()
+    finally:
+        ended.set()
+        pool.shutdown()

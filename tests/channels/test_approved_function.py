@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import date
@@ -202,3 +205,38 @@ async def test_coroutines_wait_without_holding_up_others(desk: Desk) -> None:
     left.pop().cancel()
     await asyncio.gather(*calls, return_exceptions=True)
     assert len(desk.made) == 1
+
+
+async def test_a_function_that_is_called_in_an_event_loop_holds_it_up_until_it_is_decided(desk: Desk) -> None:
+    @require_approval
+    def pay(eur: int) -> int:
+        return eur
+
+    decided = desk.begin(lambda: desk.say(Verdict.APPROVE))
+    assert pay(5) == 5
+    assert decided.done()
+
+
+SCRIPT = """
+from hitl_tui import require_approval
+
+@require_approval
+def pay(eur: int) -> None:
+    print("paid")
+
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "times"),
+    # asyncio takes the first one for the task, which such a function holds up
+    [("pay(5)", 1), ("import asyncio\nasync def main(): pay(5)\nasyncio.run(main())", 2)],
+)
+def test_a_program_that_waits_can_be_interrupted(desk: Desk, call: str, times: int) -> None:
+    program = subprocess.Popen([sys.executable, "-c", SCRIPT.format(call=call)], stdout=subprocess.PIPE)
+    desk.waiting()
+    for _ in range(times):
+        program.send_signal(signal.SIGINT)
+        asyncio.run(asyncio.sleep(0.1))  # two that come at once are one
+    assert (program.communicate(timeout=30)[0], program.returncode) == (b"", -signal.SIGINT)
