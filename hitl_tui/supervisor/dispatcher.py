@@ -85,7 +85,7 @@ class LedgerEffects:
         session, todo_id, branch, run_id: the run.
         resolutions: what people said about effects in doubt, by key: `verdict` (`use_as_done` or `do_again`) and
             the `request_id` it answers.
-        repeatable: it is declared to change nothing, so what another branch or session did is done again unasked.
+        repeatable: it is declared to change nothing, so what was cut off, or another branch did, is done again unasked.
         secrets: declared secrets, by name: they are masked in what is recorded of a failure.
         now: the clock.
         begun: see `RunServices`.
@@ -133,8 +133,8 @@ class LedgerEffects:
         claim = await self._ledger.begin_effect(
             effect, self._now(), resolution=answer.get("verdict", ""), answer_to=answer.get("request_id", "")
         )
-        if claim.verdict == "doubt" and self._repeatable and claim.effect and claim.effect.status == "done":
-            said = f"low risk {self._now()}"  # what it found then may not hold any more
+        if claim.verdict == "doubt" and self._repeatable:
+            said = f"low risk {self._now()}"  # what it found before may not hold any more
             claim = await self._ledger.begin_effect(effect, self._now(), resolution="repeatable", answer_to=said)
         if claim.verdict == "stale":
             raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
@@ -399,7 +399,9 @@ class LocalDispatcher:
         while (lock := services.folder.lock_run(spec.todo.id)) is None:
             if ends is not None and loop.time() >= ends:
                 ends = None
-                if await self._used_as_done(spec):
+                if services.team(spec.todo.agent_name).changes_nothing(spec.todo.arguments):
+                    await self._end_orphan(spec.todo.id)
+                elif await self._used_as_done(spec):
                     return UNLOCKED
             await asyncio.sleep(_LOOK)
         return lock

@@ -31,17 +31,19 @@ class Alone:
 
     Args:
         shell: where.
+        risk: of the command.
     """
 
-    def __init__(self, shell: Shell) -> None:
+    def __init__(self, shell: Shell, risk: str) -> None:
         self.shell = shell
         self.alive = shell.workspace / "alive"
         os.mkfifo(self.alive)
         script = f"setsid sh -c 'exec 9> {self.alive}; exec sleep 600' & exec sleep 600"
         run = json.dumps(["sh", "-c", script])
-        shell.declare(f'[teams.command_team.commands.long]\nrun = {run}\nrisk = "low"\n')
+        shell.declare(f'[teams.command_team.commands.long]\nrun = {run}\nrisk = "{risk}"\n')
         shell.run("run", "What is the cap?")
         shell.run("do", "s1", "/todo add command_team long")
+        shell.run("do", "s1", "/todo move 2 before 1")
         console = subprocess.Popen(
             shell.command("do", "s1", "/todo approve 2", "--json"),
             stdin=subprocess.DEVNULL,
@@ -78,8 +80,8 @@ class Alone:
 
 
 @pytest.fixture
-def alone(tmp_path: Path) -> Iterator[Alone]:
-    found = Alone(Shell(tmp_path))
+def alone(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Alone]:
+    found = Alone(Shell(tmp_path), getattr(request, "param", "medium"))
     with closing(found.held):
         yield found
         end_orphans(found.lock)
@@ -142,6 +144,24 @@ def test_nothing_is_done_again_while_it_runs(alone: Alone) -> None:
     again.send_signal(signal.SIGTERM)
     again.communicate(timeout=DEADLINE)
     assert find_orphans(alone.lock) == []
+
+
+@pytest.mark.parametrize("alone", ["low"], indirect=True)
+def test_what_is_declared_to_change_nothing_is_ended_and_done_again_unasked(alone: Alone) -> None:
+    first = {orphan.pid for orphan in find_orphans(alone.lock)}
+    again = subprocess.Popen(
+        alone.shell.command("do", "s1", "/todos", "--json"),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        cwd=alone.shell.workspace,
+        env=alone.shell.env,
+        preexec_fn=obeying_signals,
+    )
+    assert alone.is_over()
+    with alone.alive.open("rb", buffering=0):  # opens when the command has begun once more
+        assert first.isdisjoint(orphan.pid for orphan in find_orphans(alone.lock))
+        again.send_signal(signal.SIGTERM)
+        again.communicate(timeout=DEADLINE)
 
 
 def test_what_holds_no_lock_or_is_ours_is_none(tmp_path: Path) -> None:

@@ -10,8 +10,17 @@ from pathlib import Path
 
 from session_support import Endless, Place, step
 
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.requests import Kind
+from hitl_tui.teams.function_team import FunctionTeam
 from hitl_tui.wording.evidence_rows import evidence_rows
+
+
+class Looking(FunctionTeam):
+    """A team that is declared to change nothing."""
+
+    def changes_nothing(self, arguments: JsonObject) -> bool:
+        return True
 
 
 async def test_a_session_knows_which_steps_act_now(tmp_path: Path) -> None:
@@ -42,6 +51,17 @@ async def test_a_step_that_is_cut_off_with_its_session_says_when_and_why(tmp_pat
         assert before["began"] < before["ended_at"]
         rows = {row.label: row.text.plain for row in evidence_rows(question, None, "")}
         assert rows["ended"].endswith(" · hitl-tui ended it: the session was closed")
+
+
+async def test_a_step_that_is_declared_to_change_nothing_is_done_again_unasked(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"))
+    team = Endless(place, "low", Looking)
+    async with place.open() as op:
+        await team.begin(op)
+    team.ends = True
+    async with place.open() as op:
+        assert await op.finish() == []
+        assert op.status("todo_001") == "completed"
 
 
 async def test_a_step_whose_process_is_gone_is_shown_as_cut_off(tmp_path: Path) -> None:
