@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
@@ -16,6 +16,8 @@ from hitl_tui.meaning.stems import english_stem
 if TYPE_CHECKING:
     from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 
+_REMEMBERED = 65_536
+"""Words of which it is kept what they mean."""
 _HANGUL = re.compile("[가-힣]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[가-힣]+|\d+|%")
 
@@ -76,18 +78,18 @@ class Lexicon:
         self._english: dict[str, set[str]] = {}
         for word, name in named:
             self._english.setdefault(stem(word), set()).add(name)
-        self._known: dict[str, frozenset[str]] = {}
+        self._concepts = lru_cache(_REMEMBERED)(self._concepts_of)
 
     def concepts(self, word: str) -> frozenset[str]:
         """Return what a word means: its groups, or itself."""
-        word = word.lower()
-        if word and word not in self._known:
-            if word.isascii():
-                named = frozenset(self._english.get(stem(word), ()))
-            else:
-                named = frozenset(n for said, n in self._korean if word == said or (said[1:] and word.startswith(said)))
-            self._known[word] = named or frozenset([f"={stem(word)}"])
-        return self._known.get(word, frozenset())
+        return self._concepts(word.lower()) if word else frozenset()
+
+    def _concepts_of(self, word: str) -> frozenset[str]:
+        if word.isascii():
+            named = frozenset(self._english.get(stem(word), ()))
+        else:
+            named = frozenset(n for said, n in self._korean if word == said or (said[1:] and word.startswith(said)))
+        return named or frozenset([f"={stem(word)}"])
 
     def is_verb(self, word: str) -> bool:
         return any(concept in self.verbs for concept in self.concepts(word))
