@@ -55,6 +55,26 @@ def test_what_is_not_in_the_named_document_is_looked_for_in_the_others(folder: P
 
 
 def test_the_same_question_without_the_name_finds_nothing(folder: Path) -> None:
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize(
+    ("name", "said"), [("Überblick.md", "überblick.md"), ("École.md", "École.md"), ("보고서.md", "보고서.md")]
+)
+def test_a_name_is_found_in_any_case_and_however_it_is_composed(folder: Path, name: str, said: str, form: str) -> None:
+    (folder / unicodedata.normalize(form, name)).write_text("# Notes\n\nThe elephant waters the largest plants.\n")
+    for asked in (said, unicodedata.normalize("NFD", said)):
+        hits = ask(folder, f"What does {asked} say about the plants?")
+        assert [unicodedata.normalize("NFC", passage.path) for passage in hits.passages] == [name]
+        assert hits.missing == ()
+
+
+def test_what_is_left_out_stays_out_where_the_named_document_says_nothing(folder: Path) -> None:
+    (folder / "docs" / "pets.md").write_text(
+        "# Pets\n\nAll pets allowed:\n\n- zebras\n- lynxes\n- otters\n- deprecated newts\n"
+    )
+    hits = ask(folder, "Which of all pets allowed does docs/lease.md list, except deprecated ones?")
+    assert [(one.path, one.items, one.of) for one in hits.passages if one.of] == [("docs/pets.md", 3, 4)]
+
+
     hits = ask(folder, "Which penguins, zebras and giraffes raised the tenant?")
     assert (hits.passages, hits.weak) == ((), False)
 

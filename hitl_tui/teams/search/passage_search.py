@@ -172,7 +172,7 @@ def ask(
         part: it is only some words of a question: what merely comes near these answers nothing.
         near: paths and lines that answered what was asked before, best first.
     """
-    question, but = all_but(question)
+    whole, (question, but) = question, all_but(question)
     asked, misspelt = asked_of(db, question, named)
     asked = replace(asked, near=near)
     terms = asked.terms
@@ -197,7 +197,7 @@ def ask(
         asked = _with_nearly(db, asked, nearly, named)
     best = ranked(db, asked, named)
     if not best:
-        return _elsewhere(db, question, limit, part=part) if named else hits
+        return _elsewhere(db, whole, limit, part=part) if named else hits
     odds = likely(asked, best)
     # Words to look for, rather than a question or what is left of one.
     bare = not part and "?" not in question and len(terms) == len(list(units(normalise(question))))
@@ -209,7 +209,7 @@ def ask(
     odds = max(odds, least) if told_all >= _ALL_LIKELY else odds
     if odds < least:
         if named:
-            return _elsewhere(db, question, limit, part=part)
+            return _elsewhere(db, whole, limit, part=part)
         far = [_quote(asked, window) for window in _different(best, _MOST_FAR)]
         return replace(hits, far=tuple(far) if odds >= _FAR else ())
     korean, same = has_korean(question), has_korean(question) == has_korean(best[0].text)
