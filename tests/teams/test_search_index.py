@@ -256,6 +256,13 @@ def test_hostile_text_is_kept_as_it_is(root: Path, cache: Path) -> None:
         assert index.query("otter").passages[0].text == text
 
 
+def test_a_pattern_that_fits_in_many_ways_is_decided_at_once(root: Path) -> None:
+    deep = root.joinpath(*"a" * 60)
+    write(deep / "lynx.md", "the lynx")
+    assert walk(root, ["**/a/" * 15 + "*.txt"]).files == ()
+    assert len(walk(root, ["**/a/" * 15 + "*.md"]).files) == 1
+
+
 def test_stopping_keeps_what_was_done_and_the_next_one_goes_on(root: Path, cache: Path) -> None:
     for number in range(6):
         write(root / f"{number}.md", f"vole number {number}")

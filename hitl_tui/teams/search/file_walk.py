@@ -83,7 +83,7 @@ def clean_patterns(documents: Sequence[str]) -> tuple[str, ...]:
 
 
 def _clean(pattern: str) -> str:
-    text = _nfc(pattern.strip()).replace(os.sep, "/")
+    text = composed(pattern.strip()).replace(os.sep, "/")
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if not text or text.startswith("/") or ".." in parts or "\0" in text:
         raise BadInput(
@@ -153,7 +153,7 @@ class _Walker:
             except ValueError:
                 self.skipped.append(Skipped(pattern, "a link leads out of the folder"))
                 continue
-            result.append("/".join(part for part in (_nfc(shown(inside)), rest) if part not in ("", ".")) or ".")
+            result.append("/".join(part for part in (composed(shown(inside)), rest) if part not in ("", ".")) or ".")
         prefixes: set[str] = set()
         for pattern in result:
             parts = PurePosixPath(_literal(pattern)[0]).parts
@@ -182,17 +182,17 @@ class _Walker:
                         self._skip(path, f"more than {_MAX_DEPTH} folders deep")
                         continue
                     yield from self.folder(path, depth + 1)
-                elif self.match(_nfc(shown(path))) and (found := self._file(entry, path)) is not None:
+                elif self.match(composed(shown(path))) and (found := self._file(entry, path)) is not None:
                     yield found
             except OSError as error:
                 self._skip(path, f"can't be read: {(error.strerror or str(error)).lower()}")
 
     def _hidden(self, name: str, path: str) -> bool:
         own = path == _REPORTS or all(Path(self.root, path, kept).exists() for kept in _KEPT)
-        return (own or is_left_out(name)) and _nfc(shown(path)) not in self.named
+        return (own or is_left_out(name)) and composed(shown(path)) not in self.named
 
     def _file(self, entry: os.DirEntry[str], path: str) -> Found | None:
-        hidden = entry.name.startswith(".") and _nfc(shown(path)) not in self.named
+        hidden = entry.name.startswith(".") and composed(shown(path)) not in self.named
         if hidden or not kind_of(entry.name):
             reason = "hidden" if hidden else "files of this kind aren't searched"
             self._skip(path, reason, LeftOut.IGNORED, listed=not hidden)
@@ -230,7 +230,8 @@ def shown(path: str) -> str:
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _nfc(text: str) -> str:
+def composed(text: str) -> str:
+    """Return text in its composed form, as names are compared."""
     # macOS hands out decomposed names; people type composed ones.
     return unicodedata.normalize("NFC", text)
 
@@ -246,8 +247,12 @@ def _literal(pattern: str) -> tuple[str, str]:
 
 def _fits(path: Sequence[str], pattern: Sequence[str]) -> bool:
     """Return whether a path fits a pattern, both by parts; a folder stands for all that is in it."""
-    if not pattern:
-        return True
-    if pattern[0] == "**":
-        return any(_fits(path[skip:], pattern[1:]) for skip in range(len(path)))
-    return bool(path) and fnmatchcase(path[0], pattern[0]) and _fits(path[1:], pattern[1:])
+    ends = {0}  # how many parts of the path the pattern may have taken so far
+    for part in pattern:
+        if part == "**":
+            ends = set(range(min(ends), len(path)))
+        else:
+            ends = {end + 1 for end in ends if end < len(path) and fnmatchcase(path[end], part)}
+        if not ends:
+            return False
+    return True
