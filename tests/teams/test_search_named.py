@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,6 @@ def test_what_is_not_in_the_named_document_is_looked_for_in_the_others(folder: P
     assert [passage.path for passage in hits.passages] == ["docs/deposits.md"]
 
 
-def test_the_same_question_without_the_name_finds_nothing(folder: Path) -> None:
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
 @pytest.mark.parametrize(
     ("name", "said"), [("Überblick.md", "überblick.md"), ("École.md", "École.md"), ("보고서.md", "보고서.md")]
@@ -75,6 +75,7 @@ def test_what_is_left_out_stays_out_where_the_named_document_says_nothing(folder
     assert [(one.path, one.items, one.of) for one in hits.passages if one.of] == [("docs/pets.md", 3, 4)]
 
 
+def test_the_same_question_without_the_name_finds_nothing(folder: Path) -> None:
     hits = ask(folder, "Which penguins, zebras and giraffes raised the tenant?")
     assert (hits.passages, hits.weak) == ((), False)
 

@@ -21,7 +21,7 @@ from typing import TypeVar
 from hitl_tui.config.atomic_files import make_private
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.teams.search.file_walk import clean_patterns
+from hitl_tui.teams.search.file_walk import clean_patterns, composed
 from hitl_tui.teams.search.index_refresh import (
     ANY,
     Allowed,
@@ -165,32 +165,26 @@ def named_in(db: sqlite3.Connection, question: str) -> tuple[tuple[int, ...], st
         db: the store; the caller holds a read transaction.
         question: the question, as written.
     """
+    rest = question = composed(question)
+    names = [*_NAME.finditer(question), *_BARE.finditer(question)]
+    rows = db.execute("SELECT id, path FROM files WHERE reason = '' ORDER BY id") if names else ()
+    as_written = [(file, f"/{composed(path)}") for file, path in rows]
+    in_any_case = [(file, path.casefold()) for file, path in as_written]
     found: dict[int, None] = {}
-    rest = question
-    for match in _NAME.finditer(question):
-        if len(found) >= _MOST:
-            break
-        name = match["name"].casefold()
-        rows = db.execute(
-            "SELECT id FROM files WHERE reason = '' AND (lower(path) = ? OR lower(path) LIKE ? ESCAPE '!') LIMIT ?",
-            (name, "%/" + re.sub("([!%_])", r"!\1", name), _MOST),
-        ).fetchall()
-        if rows:
-            found.update(dict.fromkeys(row[0] for row in rows))
+    for match in names if as_written else ():
+        bare = match.re is _BARE
+        name, among = (f"/{match[0]}", as_written) if bare else (f"/{match['name']}".casefold(), in_any_case)
+        same = [file for file, path in among if path.endswith(name)][:_MOST] if len(found) < _MOST else []
+        found.update(dict.fromkeys(same))
+        if same:
             rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
-    for match in _BARE.finditer(rest) if len(found) < _MOST else ():
-        same = (match[0], f"%/{match[0]}", f"*{match[0]}", _MOST)
-        named = "SELECT id FROM files WHERE reason = '' AND (path = ? OR path LIKE ?) AND path GLOB ? LIMIT ?"
-        if rows := db.execute(named, same).fetchall():
-            found.update(dict.fromkeys(row[0] for row in rows))
-            rest = rest[: match.start()] + " " * len(match[0]) + rest[match.end() :]
     return tuple(found), rest
 
 
 def without_named(question: str, path: str) -> str:
     """Return a question without the name of a file."""
-    path = f"/{path.casefold()}"
-    return _NAME.sub(lambda match: " " if path.endswith(f"/{match['name'].casefold()}") else match[0], question)
+    path = f"/{composed(path)}".casefold()
+    return _NAME.sub(lambda m: " " if path.endswith(f"/{m['name']}".casefold()) else m[0], composed(question))
 
 
 class SearchIndex:
