@@ -39,6 +39,8 @@ from hitl_tui.teams.search.window_meanings import sketch_windows
 from hitl_tui.teams.secret_mask import SecretMask
 
 VERSION = 23
+APART = "+"
+"""Stands in the name of an index's file before what tells secrets apart."""
 WAIT_SECONDS = 60.0
 _T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
@@ -91,17 +93,36 @@ def open_store(path: Path, wait: float = WAIT_SECONDS, *, anew: bool = False) ->
     try:
         make_private(path.parent)
         with _locked(path.with_name(path.name + ".lock")):
+            if not path.exists():
+                _empty_others(path)
             if not anew:
                 try:
                     return _connect(path, wait)
                 except sqlite3.DatabaseError as error:
                     if not is_damage(error):
                         raise
-            for suffix in ("", "-wal", "-shm", "-journal"):
-                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            _remove(path)
             return _connect(path, wait)
     except (OSError, sqlite3.Error) as error:
         raise storage_error(path, error) from error
+
+
+def _remove(path: Path) -> None:
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _empty_others(path: Path) -> None:
+    """Empty the files of the same index with other secrets, or none: they may hold a value that is a secret by now.
+
+    That is done once, when a file is made that leaves secrets out. What is still searched with the others fills them
+    again, and beside it this one stays.
+    """
+    kind, _, secrets = path.stem.rpartition(APART)
+    for other in path.parent.glob(f"{kind}*{path.suffix}") if kind and secrets else ():
+        if other != path and other.stem.partition(APART)[0] == kind:
+            _remove(other)
+            other.touch(0o600)
 
 
 @contextlib.contextmanager

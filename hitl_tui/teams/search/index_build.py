@@ -24,14 +24,17 @@ from hitl_tui.core.messages import Message
 from hitl_tui.teams.contract import Preparation
 from hitl_tui.teams.process import Exchange, run_command
 from hitl_tui.teams.search.file_walk import is_left_out
-from hitl_tui.teams.search.index import SearchIndex
+from hitl_tui.teams.search.index import APART, SearchIndex
 from hitl_tui.teams.search.index_refresh import ANY, Allowed, Progress, TooMuch
+from hitl_tui.teams.secret_mask import SecretMask
 
 ASKED_FROM = 20_000
 """Files above which a person is asked before a folder is indexed in advance."""
 _FEW, _SMALL = 200, 2_000_000
 HERE = Allowed(stale=_FEW, size=_SMALL)
 """What is read at once, in this process."""
+_TOLD = 12
+"""Digits of a fingerprint in the name of a file."""
 _NICE = 10
 _COMMAND = (sys.executable, "-P", "-m", "hitl_tui.teams.search.index_build")
 _MOST_MEMORY = 2 * 1024**3
@@ -58,8 +61,10 @@ class IndexPlace:
 
     @property
     def file(self) -> Path:
-        """The index's file: one for each workspace and choice of documents."""
-        return self.cache / f"search-{short_id('search', str(self.workspace), sorted(self.documents))}.db"
+        """The index's file: one for each workspace, choice of documents, and secrets that are left out."""
+        name = f"search-{short_id('search', str(self.workspace), sorted(self.documents))}"
+        secrets = SecretMask(self.secrets).fingerprint(str(self.workspace.resolve()))[:_TOLD]
+        return self.cache / f"{name}{APART if secrets else ''}{secrets}.db"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +123,7 @@ async def build(place: IndexPlace, progress: Progress, *, ahead: bool = False, l
         StorageError: the process was ended from outside, or by its limits.
     """
     order: Order = {
-        "file": str(place.file),
+        "cache": str(place.cache),
         "root": str(place.workspace),
         "documents": list(place.documents),
         "secrets": dict(place.secrets),
@@ -160,7 +165,7 @@ class Order(TypedDict):
     `sketches` of how many windows the meaning is sketched, None for all.
     """
 
-    file: str
+    cache: str
     root: str
     documents: list[str]
     secrets: dict[str, str]
@@ -187,10 +192,11 @@ def main() -> int:
             _say(done=done, total=total)
 
     try:
-        with SearchIndex(Path(order["file"]), secrets=order["secrets"]) as index:
+        place = IndexPlace(Path(order["root"]), order["documents"], Path(order["cache"]), order["secrets"])
+        with SearchIndex(place.file, secrets=place.secrets) as index:
             done = index.refresh(
-                Path(order["root"]),
-                order["documents"],
+                place.workspace,
+                place.documents,
                 progress,
                 allowed=Allowed(files=order["most"], sketches=order["sketches"]),
             )
