@@ -7,19 +7,24 @@ import fcntl
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from team_support import make_context, run_team
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.teams.contract import Preparation
+from hitl_tui.teams.contract import Preparation, TeamResult
 from hitl_tui.teams.search import index_build, index_refresh
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.index_build import IndexPlace, build
-from hitl_tui.teams.search.index_refresh import Allowed, TooMuch
+from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
+from hitl_tui.teams.search.index_refresh import Allowed, Busy, TooMuch
 from hitl_tui.teams.search.team import SearchTeam
 
 FILES = 60
@@ -72,22 +77,81 @@ def test_a_build_that_is_killed_is_gone_on_with(place: IndexPlace, monkeypatch: 
     assert found(place, "otter3") == ["note003.md"]
 
 
-def test_who_waits_sees_how_far_the_other_one_is(place: IndexPlace) -> None:
+@contextmanager
+def another_builds(place: IndexPlace) -> Iterator[None]:
+    place.cache.mkdir(exist_ok=True)
+    with place.file.with_name(place.file.name + ".build").open("w+b") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        other.write(b"7 60\n")
+        other.flush()
+        yield
+
+
+def test_who_may_not_wait_is_told_how_far_the_other_one_is(place: IndexPlace) -> None:
     with SearchIndex(place.file) as index:
-        with place.file.with_name(place.file.name + ".build").open("w+b") as other:
-            fcntl.flock(other, fcntl.LOCK_EX)
-            other.write(b"7 60\n")
-            other.flush()
-            seen: list[tuple[int, int]] = []
-            done = index.refresh(
-                place.workspace, progress=lambda *at: seen.append(at), stop=lambda: seen[-1:] == [(7, 60)]
-            )
-        assert (done.complete, done.searched, set(seen)) == (False, 0, {(7, 60)})
+        with another_builds(place), pytest.raises(Busy) as busy:
+            index.refresh(place.workspace, allowed=HERE)
+        assert (busy.value.done, busy.value.total) == (7, 60)
+        assert index.refresh(place.workspace, allowed=HERE).indexed == FILES
+
+
+async def test_searches_that_wait_for_an_index_keep_no_thread_from_others(place: IndexPlace) -> None:
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(2))
+    team, waiting = SearchTeam(), asyncio.Queue[str]()
+
+    def progress(text: str, fraction: float = -1.0) -> None:
+        waiting.put_nowait(text)
+
+    async def search(number: int) -> TeamResult:
+        context = make_context(place.workspace, team.bind(f"otter{number}", {}), progress=progress)
+        return await run_team(team, replace(context, cache=place.cache))
+
+    with another_builds(place):
+        searches = [asyncio.create_task(search(number)) for number in range(4)]
+        for _ in searches:
+            assert "7" in await waiting.get()
+        assert await asyncio.to_thread(lambda: "a thread") == "a thread"
+    results = await asyncio.gather(*searches)
+    assert [result.citations[0].path for result in results] == [f"note{number:03}.md" for number in range(4)]
+
+
+def test_terminals_with_and_without_a_secret_each_keep_their_index(place: IndexPlace) -> None:
+    hidden = replace(place, secrets={"TOKEN": "otter17"})
+
+    def read(by: IndexPlace) -> int:
+        with SearchIndex(by.file, secrets=by.secrets) as index:
+            return index.refresh(by.workspace).indexed
+
+    assert [read(by) for by in (place, hidden)] == [FILES, FILES]
+    assert b"otter17" not in b"".join(file.read_bytes() for file in place.cache.iterdir())
+    assert [read(by) for by in (place, hidden, place, hidden)] == [FILES, 0, 0, 0]
+    assert found(hidden, "otter17") == []
+    assert found(place, "otter17") == ["note017.md"]
+
+
+def test_an_index_that_is_damaged_when_it_is_asked_is_made_anew_within_the_same_bounds(place: IndexPlace) -> None:
+    with SearchIndex(place.file) as index:
+        index.refresh(place.workspace)
+    with SearchIndex(place.file) as index:
+        index.refresh(place.workspace, allowed=Allowed(stale=FILES - 1))
+        damage(place.file)
+        with pytest.raises(TooMuch):
+            index.query("otter17")
+    with SearchIndex(place.file) as index:
         assert index.refresh(place.workspace).indexed == FILES
 
 
+def damage(file: Path) -> None:
+    """Overwrite all but the first page of an index."""
+    with closing(sqlite3.connect(file)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with file.open("r+b") as opened:
+        size = file.stat().st_size
+        opened.seek(4096)
+        opened.write(b"\xa5" * (size - 4096))
+
+
 async def test_the_process_ends_with_whoever_started_it(place: IndexPlace) -> None:
-    place.cache.mkdir()
     script = f"""
 import asyncio
 from pathlib import Path
@@ -95,10 +159,7 @@ from hitl_tui.teams.search.index_build import IndexPlace, build
 place = IndexPlace(Path({str(place.workspace)!r}), ["."], Path({str(place.cache)!r}), {{}})
 asyncio.run(build(place, lambda *at: print(*at, flush=True)))
 """
-    with place.file.with_name(place.file.name + ".build").open("w+b") as other:
-        fcntl.flock(other, fcntl.LOCK_EX)  # so that it waits
-        other.write(b"7 60\n")
-        other.flush()
+    with another_builds(place):
         ours = await asyncio.create_subprocess_exec(sys.executable, "-c", script, stdout=subprocess.PIPE)
         assert ours.stdout is not None
         assert await ours.stdout.readline() == b"7 60\n"

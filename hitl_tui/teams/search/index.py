@@ -14,6 +14,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import TypeVar
@@ -25,11 +26,11 @@ from hitl_tui.teams.search.file_walk import clean_patterns, composed
 from hitl_tui.teams.search.index_refresh import (
     ANY,
     Allowed,
+    Busy,
     Progress,
     Refreshed,
     refresh_within,
     scope_key,
-    searched,
     stored_scope,
 )
 from hitl_tui.teams.search.passage_search import SearchHits, ask, is_foreign, opening, says_nothing
@@ -44,7 +45,8 @@ APART = "+"
 WAIT_SECONDS = 60.0
 _T = TypeVar("_T")
 _CORRUPT = (11, 26)  # SQLITE_CORRUPT, SQLITE_NOTADB: primary result codes
-_POLL = 0.05
+POLL = 0.05
+"""Seconds between two looks whether another process is done."""
 _SHOWN = re.compile(rb"(\d{1,9}) (\d{1,9})\n")
 _SCHEMA = """
 DROP TABLE IF EXISTS words; DROP TABLE IF EXISTS windows; DROP TABLE IF EXISTS files;
@@ -126,15 +128,13 @@ def _empty_others(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _locked(
-    path: Path, progress: Progress = lambda done, total: None, stop: Callable[[], bool] = lambda: False
-) -> Iterator[Progress]:
+def _locked(path: Path, progress: Progress = lambda done, total: None, *, wait: bool = True) -> Iterator[Progress]:
     """Let one process at a time go on; the others are told how far it is while they wait.
 
     What is given is to be told the progress. The kernel lets go of the lock when a process dies.
 
     Raises:
-        InterruptedError: it was stopped while it waited.
+        Busy: another one is there, and it isn't to be waited for here.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
@@ -143,11 +143,13 @@ def _locked(
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if stop():
-                    raise InterruptedError from None
-                if shown := _SHOWN.match(os.pread(descriptor, 32, 0)):
-                    progress(int(shown[1]), int(shown[2]))
-                time.sleep(_POLL)
+                shown = _SHOWN.match(os.pread(descriptor, 32, 0))
+                done, total = (int(shown[1]), int(shown[2])) if shown else (0, 0)
+                if not wait:
+                    raise Busy(done, total) from None
+                if total:
+                    progress(done, total)
+                time.sleep(POLL)
 
         def tell(done: int, total: int) -> None:
             os.pwrite(descriptor, b"%d %d\n" % (done, total), 0)
@@ -233,7 +235,7 @@ class SearchIndex:
         self._path = path
         self._wait = wait
         self._db = open_store(path, wait)
-        self._scope: tuple[Path, tuple[str, ...]] | None = None
+        self._again: Callable[[], Refreshed] | None = None
 
     def __enter__(self) -> SearchIndex:
         return self
@@ -265,11 +267,12 @@ class SearchIndex:
         Raises:
             BadInput: the folder can't be searched, or a pattern can't be used.
             TooMuch: it is more than is allowed; nothing was done.
+            Busy: another process does that, and it isn't to be waited for here.
             StorageError: the cache file can't be written.
         """
         patterns = clean_patterns(documents)
-        self._scope = (root, patterns)
-        return self._mended(lambda: self._refresh(root, patterns, progress, stop, allowed))
+        self._again = partial(self._refresh, root, patterns, progress, stop, allowed)
+        return self._mended(self._again)
 
     def query(self, text: str, limit: int = 8, *, part: bool = False, near: Near = ()) -> SearchHits:
         """Return the passages that answer a question, best first.
@@ -282,21 +285,22 @@ class SearchIndex:
 
         Raises:
             StorageError: the cache file can't be read.
+            TooMuch, Busy: it is damaged, and making it anew is more than was allowed when it was brought up to date.
         """
-        return self._mended(lambda: self._query(text, limit, part, near), self._scope)
+        return self._mended(lambda: self._query(text, limit, part, near))
 
-    def _mended(self, work: Callable[[], _T], scope: tuple[Path, tuple[str, ...]] | None = None) -> _T:
-        """Work with the cache file; where it is damaged, again with a new one, into which the scope is read first."""
+    def _mended(self, work: Callable[[], _T]) -> _T:
+        """Work with the cache file; where it is damaged, again with a new one that is brought up to date as before."""
         try:
             return work()
         except sqlite3.Error as error:
-            if not is_damage(error) or self._scope is None:
+            if not is_damage(error) or self._again is None:
                 raise storage_error(self._path, error) from error
         self._db.close()
         self._db = open_store(self._path, self._wait, anew=True)
-        if scope is not None:
-            self.refresh(*scope)
         try:
+            if work is not self._again:
+                self._again()
             return work()
         except sqlite3.Error as error:
             raise storage_error(self._path, error) from error
@@ -304,21 +308,19 @@ class SearchIndex:
     def _refresh(
         self, root: Path, patterns: tuple[str, ...], progress: Progress, stop: Callable[[], bool], allowed: Allowed
     ) -> Refreshed:
-        try:
-            with _locked(self._path.with_name(self._path.name + ".build"), progress, stop) as tell:
-                if stored_scope(self._db) not in ("", scope_key(root, patterns, self._secrets)):
-                    self._db.close()  # what is deleted in a full text index stays in its file
-                    self._db = open_store(self._path, self._wait, anew=True)
-                self._db.execute("BEGIN IMMEDIATE")
-                try:
-                    done = refresh_within(self._db, root, patterns, tell, stop, self._secrets, allowed)
-                except BaseException:
-                    if self._db.in_transaction:
-                        self._db.execute("ROLLBACK")
-                    raise
-                self._db.execute("COMMIT")
-        except InterruptedError:
-            return Refreshed(0, 0, 0, (), (), searched(self._db), complete=False)
+        scope = scope_key(root, patterns, self._secrets)
+        with _locked(self._path.with_name(self._path.name + ".build"), progress, wait=allowed.wait) as tell:
+            if stored_scope(self._db) not in ("", scope):
+                self._db.close()  # what is deleted in a full text index stays in its file
+                self._db = open_store(self._path, self._wait, anew=True)
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                done = refresh_within(self._db, root, patterns, scope, tell, stop, self._secrets, allowed)
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
         sketch_windows(self._db, allowed.sketches, stop)
         return done
 

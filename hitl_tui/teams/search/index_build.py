@@ -31,7 +31,7 @@ from hitl_tui.teams.secret_mask import SecretMask
 ASKED_FROM = 20_000
 """Files above which a person is asked before a folder is indexed in advance."""
 _FEW, _SMALL = 200, 2_000_000
-HERE = Allowed(stale=_FEW, size=_SMALL)
+HERE = Allowed(stale=_FEW, size=_SMALL, wait=False)
 """What is read at once, in this process."""
 _TOLD = 12
 """Digits of a fingerprint in the name of a file."""

@@ -43,6 +43,18 @@ class TooMuch(Exception):
         self.files = files
 
 
+class Busy(Exception):
+    """Another process brings the index up to date.
+
+    Args:
+        done, total: files that it has read, and files in all; 0 where that isn't known.
+    """
+
+    def __init__(self, done: int, total: int) -> None:
+        super().__init__(done, total)
+        self.done, self.total = done, total
+
+
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """How much may be done; None for any amount.
@@ -52,12 +64,14 @@ class Allowed:
         stale: files that have to be read.
         size: bytes of those.
         sketches: windows of which the meaning is sketched.
+        wait: this thread may sleep until another process is done.
     """
 
     files: int | None = None
     stale: int | None = None
     size: int | None = None
     sketches: int | None = _SKETCHED
+    wait: bool = True
 
     def check(self, files: int, stale: Sequence[Found]) -> None:
         """Raise TooMuch when it is more than that."""
@@ -131,6 +145,7 @@ def refresh_within(
     db: sqlite3.Connection,
     root: Path,
     patterns: tuple[str, ...],
+    scope: str,
     progress: Progress,
     stop: Callable[[], bool],
     secrets: SecretMask,
@@ -145,7 +160,6 @@ def refresh_within(
     """
     # Looked at after the lock is held, so that two processes don't undo one another's work.
     looked = walk(root, patterns)
-    scope = scope_key(root, patterns, secrets)
     _keep(db, "scope", scope)
     known = {row[1]: row for row in db.execute("SELECT id, path, size, mtime_ns, inode, read_ns FROM files")}
     files = [found for found in looked.files if not secrets.within(found.path)]

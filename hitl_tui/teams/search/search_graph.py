@@ -16,9 +16,9 @@ from langgraph.runtime import Runtime
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.meaning import encoder
 from hitl_tui.teams.contract import TeamContext
-from hitl_tui.teams.search.index import SearchIndex, without_named
+from hitl_tui.teams.search.index import POLL, SearchIndex, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
-from hitl_tui.teams.search.index_refresh import Allowed, Refreshed, TooMuch
+from hitl_tui.teams.search.index_refresh import Allowed, Busy, Refreshed, TooMuch
 from hitl_tui.teams.search.passage_search import SearchHits
 from hitl_tui.teams.search.search_report import NOTHING, Looked, indexed, make_report, words_for
 
@@ -71,7 +71,7 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
     near = [(cited[at].path, cited[at].line) for at in range(_NEAR) for cited in answers if at < len(cited)]
     place = IndexPlace(context.workspace, documents, context.cache, context.secrets)
 
-    def work(stop: Callable[[], bool], allowed: Allowed) -> tuple[Refreshed, SearchHits]:
+    def work(allowed: Allowed, stop: Callable[[], bool]) -> tuple[Refreshed, SearchHits]:
         encoder.load()
         with SearchIndex(place.file, secrets=context.secrets) as index:
             done = index.refresh(context.workspace, documents, show, stop, allowed)
@@ -80,12 +80,20 @@ async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState
                 asked = without_named(asked, item.path)
             return done, index.query(asked if asked.strip() else query, limit, part=part, near=near)
 
+    async def found(allowed: Allowed) -> tuple[Refreshed, SearchHits]:
+        while True:
+            try:
+                return await _in_thread(partial(work, allowed))
+            except Busy as busy:  # many may wait for one: not in the threads that others need
+                show(busy.done, busy.total)
+                await asyncio.sleep(POLL)
+
     built = 0
     try:
-        done, hits = await _in_thread(partial(work, allowed=HERE))
+        done, hits = await found(HERE)
     except TooMuch:
         built = (await build(place, show)).indexed
-        done, hits = await _in_thread(partial(work, allowed=Allowed(sketches=0)))
+        done, hits = await found(Allowed(sketches=0, wait=False))
     context.progress(indexed(words, done.indexed + built, done.unchanged - built, done.removed))
     met = [item for item in done.skipped if item.kind is not LeftOut.IGNORED]
     looked: Looked = {
