@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 from hitl_tui.config.problems import described
 from hitl_tui.core.messages import Message
 
-DATA_POWERS: Mapping[str, int] = {"": 0, "B": 0, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
-"""Powers of 1024 by the letter of a unit of data."""
 PERCENT = "%"
+DIGITS, UNIT = r"\d[\d,]{0,20}(?:\.\d{1,6})?", r"[KMGTP]i?B?|B|%"
+"""What a figure and its unit are written as."""
 
-_LIMIT = re.compile(r"\s*(<=|>=|<|>|=)\s*(\d[\d,]{0,20}(?:\.\d{1,6})?)\s?([KMGTP]i?B?|B|%)?\s*")
+_LIMIT = re.compile(rf"\s*(<=|>=|<|>|=)\s*({DIGITS})\s?({UNIT})?\s*")
 _LONGEST_NAME = 200
 
 
@@ -56,6 +56,6 @@ def figure_name_problem(name: str) -> str:
     return ""
 
 
-def unit_letter(unit: str) -> str:
-    """Return what of a unit of data says its size: `M` of `M`, `MB` and `MiB`."""
-    return unit.removesuffix("B").removesuffix("i") or unit
+def figure_value(digits: str, unit: str) -> Fraction:
+    """Return a figure as a number; in bytes where it has a unit of data: `M`, `MB` and `MiB` are 1024 × 1024."""
+    return Fraction(digits.replace(",", "")) * (1 << 10 * max(0, "BKMGTP".find(unit[:1])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 import threading
 import time
@@ -12,6 +13,7 @@ from typing import Any, Self
 
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.tables.engine import (
     BETWEEN_SHEETS,
     DATE_FORMATS,
@@ -33,6 +35,8 @@ from hitl_tui.tables.words import lexicon, words_of
 
 MAX_VALUES = 50_000
 MAX_COLUMNS = 300
+_LONGEST_CELL, _LOOKED_AT = 200, 2_000
+"""Characters of a value that are shown, and of which that is found out."""
 PROFILE_SECONDS = 20.0
 _PROBED, _LEAST, _CELLS = 3000, 500, 200_000
 """Rows by which the kind of a column is judged: of a wide table fewer, down to the least, for that many cells."""
@@ -470,6 +474,20 @@ def _facts_of(cells: Sequence[Any], kind: str) -> _Facts:
         months = [int(year) * 12 + int(month) - 1 for year, month, *_ in parts] or [0]
         return _Facts(filled, different, min(months), max(months), whole=False)
     return _Facts(filled, different, min(counted), max(counted), all(cell == cell // 1 for cell in counted))
+
+
+def plain(value: Any, column: Column | None = None) -> str:
+    """Return a value of any kind, whole numbers without a point, dates without midnight, months as a file has them."""
+    if value is None:
+        return "–"
+    if isinstance(value, datetime.datetime):
+        if column and (written := column.written.get(value.date().isoformat())):
+            return plain(written)
+        if value.time() == datetime.time():
+            return value.date().isoformat()
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else f"{value:.10g}"
+    return clip(one_line(" ".join(str(value)[:_LOOKED_AT].split()).replace("|", "/"), 2 * _LONGEST_CELL), _LONGEST_CELL)
 
 
 def pairs_of(columns: Sequence[Column]) -> tuple[Pair, ...]:

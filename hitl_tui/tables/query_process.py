@@ -7,7 +7,6 @@ people read them, or why there are none, go to standard output.
 
 from __future__ import annotations
 
-import datetime
 import json
 import sys
 from collections.abc import Mapping
@@ -15,14 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.process_limits import limit_process
-from hitl_tui.core.safe_text import one_line
 from hitl_tui.tables.engine import SECONDS, TableError, engine, quote
 from hitl_tui.tables.files import TableFile
-from hitl_tui.tables.profile import SOURCE
+from hitl_tui.tables.profile import SOURCE, plain
 
 ADDRESSES = 3 << 30
 """Bytes that the process may map, its programs among them."""
-_LONGEST_CELL = 200
 
 
 def main() -> None:
@@ -52,17 +49,6 @@ def _answer(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def _file(table: Mapping[str, Any]) -> TableFile:
     return TableFile(table["path"], Path(table["absolute"]), table["kind"], table["size"], table["mtime_ns"])
-
-
-def plain(value: object) -> str:
-    """Return a cell as people read it."""
-    if value is None:
-        return "–"
-    if isinstance(value, datetime.datetime) and value.time() == datetime.time():
-        return value.date().isoformat()
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else f"{value:.10g}"
-    return one_line(" ".join(str(value)[: 10 * _LONGEST_CELL].replace("|", "/").split()), _LONGEST_CELL)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import NamedTuple
 
-from hitl_tui.config.figure_limits import DATA_POWERS, PERCENT, FigureLimit, figure_names, unit_letter
+from hitl_tui.config.figure_limits import PERCENT, FigureLimit, figure_names, figure_value
 from hitl_tui.teams.printed_figures import Figure, figures
 
 _HOLDS: Mapping[str, Callable[[Fraction, Fraction], bool]] = {
@@ -77,8 +77,7 @@ def _judged(
     if figure is None:
         said = words["absent" if known else "unknown"].format(figure=names[0], limit=wanted)
         return Expected(names[0], None, said)
-    amount, letter = Fraction(limit.amount.replace(",", "")), unit_letter(limit.unit)
-    value = amount * 1024 ** DATA_POWERS.get(letter, 0)
+    value = figure_value(limit.amount, limit.unit)
     alike = _kind(figure.unit) == _kind(limit.unit) or (not value and not limit.unit)
     met = _HOLDS[limit.sign](figure.value, value) if alike else None
     said = words["apart" if met is None else "met" if met else "missed"].format(

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from hitl_tui.config.figure_limits import DATA_POWERS, PERCENT, unit_letter
+from hitl_tui.config.figure_limits import DIGITS, PERCENT, UNIT, figure_value
 from hitl_tui.teams.bounded_output import without_note
 from hitl_tui.teams.number_format import number
 
 MAX_LINES = 5_000
 MAX_LABEL = 200
-_FIGURE = r"(?P<figure>\d[\d,]{0,20}(?:\.\d{1,6})?)(?P<unit>[KMGTP]i?B?|B|%)?"
+_FIGURE = rf"(?P<figure>{DIGITS})(?P<unit>{UNIT})?"
 _BEFORE = re.compile(rf"\s{{0,20}}{_FIGURE}(?:\t(?P<tabbed>\S[^\t]*)| {{1,20}}(?P<label>\S+))\s*")
 _AFTER = re.compile(rf"\s{{0,20}}(?P<label>[^\d:=\s][^:=\n]{{0,80}}?)\s?[:=]\s{{0,9}}{_FIGURE}\.?\s*")
 
@@ -161,11 +161,10 @@ def figures(output: str, most: int = MAX_LINES) -> dict[str, Figure]:
         parts = match.groupdict()
         label = " ".join(str(parts.get("tabbed") or parts["label"]).split())
         unit = match["unit"] or ""
-        value = Fraction(match["figure"].replace(",", "")) * 1024 ** DATA_POWERS.get(unit_letter(unit), 0)
         if label in found:
             twice.add(label)
         if len(label) <= MAX_LABEL:
-            found[label] = Figure(label, match["figure"], unit, value)
+            found[label] = Figure(label, match["figure"], unit, figure_value(match["figure"], unit))
     return {label: figure for label, figure in found.items() if label not in twice}
 
 

@@ -24,12 +24,13 @@ from hitl_tui.core.written_language import language_of
 from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
+from hitl_tui.tables.profile import plain
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, citations, render, say
 from hitl_tui.teams.analysis.analysis_model import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
 from hitl_tui.teams.analysis.limits import Limit
-from hitl_tui.teams.analysis.table_answer import brief, cited, in_a_line, nearest, plain, which
+from hitl_tui.teams.analysis.table_answer import brief, cited, in_a_line, nearest, which
 from hitl_tui.teams.analysis.table_limits import held
 from hitl_tui.teams.analysis.table_preview import day_asked, earlier_query
 from hitl_tui.teams.contract import (

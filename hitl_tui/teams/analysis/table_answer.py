@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import calendar
-import datetime
 from collections.abc import Sequence
 from fractions import Fraction
 from struct import pack, unpack
@@ -14,7 +13,7 @@ from hitl_tui.core.safe_markdown import literal
 from hitl_tui.tables.ask import Answer
 from hitl_tui.tables.engine import Result
 from hitl_tui.tables.moments import are_months
-from hitl_tui.tables.profile import Column, Table
+from hitl_tui.tables.profile import Column, Table, plain
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.query_score import ARITHMETIC, Mapped
 from hitl_tui.teams.analysis.analysis_model import say
@@ -388,19 +387,6 @@ def figure(value: float, least: int = 0) -> str:
         return number(exact)
     places = 0 if abs(exact) >= 1000 else 1 if abs(exact) >= 10 else 2
     return f"{number(exact, max(places, least))} (≈ {number(exact, max(3, least))})"
-
-
-def plain(value: Any, column: Column | None = None) -> str:
-    """Return a value of any kind, whole numbers without a point, dates without midnight, months as a file has them."""
-    if value is None:
-        return "–"
-    if isinstance(value, datetime.datetime):
-        if column and (written := column.written.get(value.date().isoformat())):
-            return plain(written)
-        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(" ", "seconds")
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() else f"{value:.10g}"
-    return " ".join(str(value).split()).replace("|", "/")[:200]
 
 
 def where(filters: Sequence[Filter], language: str) -> str:
