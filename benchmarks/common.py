@@ -7,12 +7,17 @@ import platform
 import resource
 import sqlite3
 import statistics
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
+
+from fixed_policy import FixedPolicy
 
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
@@ -24,7 +29,6 @@ from hitl_tui.ledger.records import RequestView
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import CurrentPlan, Planned, Proposed
-from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry

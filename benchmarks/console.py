@@ -28,14 +28,13 @@ import ptyprocess  # type: ignore[import-untyped]  # it comes with pexpect and h
 import pyte
 
 from benchmarks import common
-from benchmarks.common import Figures, GivenPlan, ms, show, size, trusted
+from benchmarks.common import Figures, FixedPolicy, GivenPlan, ms, show, size, trusted
 from hitl_tui.config.loader import load_config
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.plan import ExecutionStep
 from hitl_tui.core.policy import Mode
 from hitl_tui.planning.agent import PlanningAgent
-from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup

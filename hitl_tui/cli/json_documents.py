@@ -93,9 +93,10 @@ def copy_document(result: CommandResult, made: SessionSummary, source: str) -> d
     return {**made.to_dict(), "status": result.status, "message": result.message, "from": source}
 
 
-def error_document(error: HitlError, more: JsonObject | None = None) -> dict[str, Json]:
+def error_document(error: HitlError) -> dict[str, Json]:
     """Return what is printed when something can't be done: one sentence, its kind, and what would help."""
-    document = {"status": "error", "error": error.message, "message": error.message, "kind": error.kind}
+    said = error.message
+    document: dict[str, Json] = {"status": "error", "error": said, "message": said, "kind": error.kind}
     if error.help:
         document["help"] = error.help
-    return {**document, **(more or {})}
+    return document

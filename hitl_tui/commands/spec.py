@@ -381,6 +381,6 @@ def registry(specs: tuple[CommandSpec, ...] = SPECS) -> Mapping[str, CommandSpec
     return MappingProxyType(found)
 
 
-def help_table(specs: tuple[CommandSpec, ...] = SPECS) -> list[tuple[str, str]]:
+def help_table() -> list[tuple[str, str]]:
     """Return usage and summary of each command, for `/help` and docs."""
-    return [(spec.usage, spec.summary) for spec in specs]
+    return [(spec.usage, spec.summary) for spec in SPECS]

@@ -252,38 +252,34 @@ def keymap_of(app: Any) -> Keymap:
     return getattr(app, "keymap", None) or Keymap()
 
 
-def load_keymap(path: Path, specs: Sequence[KeySpec] = KEYS) -> Keymap:
+def load_keymap(path: Path) -> Keymap:
     """Return the built-in map with the changes of a file; what can't be taken is left out and told.
 
     The file has lines such as `"question.1" = "y"`; several keys are separated by commas or stand in a list. An
     entry replaces all keys of its binding. No file changes nothing.
     """
     if not os.path.lexists(path):
-        return Keymap(tuple(specs), {})
+        return Keymap()
     from hitl_tui.console.user_files import read_table
 
     try:
         table = read_table(path)
     except (OSError, ValueError) as error:
         left_out = _("Keys in {name} ignored: {error}.").format(name=path.name, error=error)
-        return Keymap(tuple(specs), {}, (left_out,))
+        return Keymap(problems=(left_out,))
     problems: list[str] = []
     wanted: dict[str, str] = {}
-    known = {spec.id: spec for spec in specs}
+    known = {spec.id: spec for spec in KEYS}
     for name, value in _entries(table):
         problem, keys = _checked(name, value, known)
         if problem:
             problems.append(f"{path.name}: {problem}")
         else:
             wanted[name] = keys
-    problems += [f"{path.name}: {problem}" for problem in _drop_clashes(wanted, specs)]
-    return _changed(specs, wanted, tuple(problems))
-
-
-def _changed(specs: Sequence[KeySpec], wanted: Mapping[str, str], problems: tuple[str, ...]) -> Keymap:
-    fresh = tuple(s._replace(keys=wanted[s.id], shown=shown_keys(wanted[s.id])) if s.id in wanted else s for s in specs)
+    problems += [f"{path.name}: {problem}" for problem in _drop_clashes(wanted)]
+    fresh = tuple(s._replace(keys=wanted[s.id], shown=shown_keys(wanted[s.id])) if s.id in wanted else s for s in KEYS)
     changed = {s.id: _as_bound(s) for s in fresh if s.id in wanted}
-    return Keymap(fresh, changed, problems)
+    return Keymap(fresh, changed, tuple(problems))
 
 
 def _as_bound(spec: KeySpec) -> str:
@@ -340,10 +336,10 @@ def _typed(key: str) -> bool:
     return "+" not in key and (len(key) == 1 or key == "space" or bool(_character(key)))
 
 
-def _drop_clashes(wanted: dict[str, str], specs: Sequence[KeySpec]) -> Iterator[str]:
+def _drop_clashes(wanted: dict[str, str]) -> Iterator[str]:
     """Take out of `wanted` what would put two bindings on one key where both apply; yield a sentence for each."""
     while True:
-        working = {s.id: (s, wanted.get(s.id, s.keys)) for s in specs}
+        working = {s.id: (s, wanted.get(s.id, s.keys)) for s in KEYS}
         clash = next(_clashes(working, wanted), None)
         if clash is None:
             return

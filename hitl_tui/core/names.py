@@ -13,6 +13,8 @@ from hitl_tui.core.short_titles import short_title
 _STEP = Message("step")
 _COMPARED = 100
 """Characters of a name that are compared with those there are."""
+_NAMED = 6
+"""How many of the names that there are a sentence has."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -24,10 +26,10 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return by_form[found[0]] if found else ""
 
 
-def some_of(known: Sequence[str], shown: int = 6) -> Message:
+def some_of(known: Sequence[str]) -> Message:
     """Return the names that there are, the last ones of many."""
-    last = ", ".join(known[-shown:])
-    more = len(known) - shown
+    last = ", ".join(known[-_NAMED:])
+    more = len(known) - _NAMED
     return Message("the latest are {}, and there are {} more", last, more) if more > 0 else Message("known: {}", last)
 
 
@@ -55,7 +57,7 @@ def resolve_id(text: str, ids: Iterable[str], what: Message = _STEP) -> str:
         raise UnknownName(Message('"{}" could be {}; write more of the id.', clip(text), shown))
     if not known:
         raise UnknownName(Message('No {} "{}"; none exist yet.', what, clip(text)))
-    shown = ", ".join(map(step_name, known[:6])) + (", …" if len(known) > 6 else "")
+    shown = ", ".join(map(step_name, known[:_NAMED])) + (", …" if len(known) > _NAMED else "")
     raise UnknownName(Message('No {} "{}"; known: {}.', what, clip(text), shown))
 
 

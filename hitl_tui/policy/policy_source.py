@@ -170,36 +170,6 @@ class PolicySource(Protocol):
         ...
 
 
-class FixedPolicy:
-    """Rules that no file changes.
-
-    Args:
-        rules: what holds.
-    """
-
-    digest = ""
-    problem = ""
-    notice = ""
-    obeyed_config = WorkspaceConfig()
-    current = True
-    waiting = False
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-
-    async def look(self) -> bool:
-        return False
-
-    def why_not(self, todo: SupervisorTodo) -> str:
-        return ""
-
-    def why_withheld(self, team: str) -> str:
-        return ""
-
-    async def why_no_preview(self, command: str, argv: Sequence[str]) -> str:
-        return ""
-
-
 class FilePolicy:
     """Rules that a workspace's files say, as far as they are trusted.
 

@@ -41,7 +41,7 @@ async def bind_again(agents: Mapping[str, AgentFacts], todo: SupervisorTodo) -> 
 
 
 async def find_bound_files(team: Team | AgentFacts, todo: SupervisorTodo) -> BoundFiles | None:
-    """As `rebound`.
+    """Do as `bind_again` does.
 
     Args:
         team: its team, or what planning knows of that.

@@ -207,7 +207,7 @@ def _digest(result: Mapping[str, object] | None) -> object:
     return result.get("digest", result) if result is not None else None
 
 
-def changed_lines(before: str, after: str, context: int = 1) -> list[str]:
+def changed_lines(before: str, after: str) -> list[str]:
     """Return how a text changed, line by line: `- ` taken away, `+ ` put in, two spaces for what stands around it.
 
     Parts that are left out show as `…`. Texts beyond `MOST_LINES` lines give no lines at all.
@@ -216,7 +216,7 @@ def changed_lines(before: str, after: str, context: int = 1) -> list[str]:
     if max(len(old), len(new)) > MOST_LINES:
         return []
     found: list[str] = []
-    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(context):
+    for group in difflib.SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(1):
         if found:
             found.append("…")
         for tag, a, b, c, d in group:

@@ -108,6 +108,8 @@ _PLACES = (
 )
 _OWN_WORDS = re.compile(rf"\b(?:{'|'.join(_PLACES)})\b")
 _LONGEST_ID = 60
+_BAR = 10
+"""Cells of a bar that shows how far something is."""
 _FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
 
 
@@ -117,10 +119,10 @@ def number_of(todo_id: str) -> str:
     return one_line(todo_id.removeprefix("todo_"), _LONGEST_ID)
 
 
-def progress_bar(share: float, width: int = 10) -> str:
+def progress_bar(share: float) -> str:
     """Return a bar for a share from 0 to 1: `████░░░░░░`."""
-    full = round(max(0.0, min(1.0, share)) * width)
-    return "█" * full + "░" * (width - full)
+    full = round(max(0.0, min(1.0, share)) * _BAR)
+    return "█" * full + "░" * (_BAR - full)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
+from fixed_policy import FixedPolicy
 from people import approvers, verified
 
 from hitl_tui.commands.handler import CommandHandler
@@ -26,7 +27,6 @@ from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, Planned, Proposed
-from hitl_tui.policy.policy_source import FixedPolicy
 from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.supervisor.own_session import own_session
 from hitl_tui.supervisor.session import Session

@@ -96,12 +96,7 @@ def option_shape(value: object) -> OptionShape | None:
 
 
 def options_of(
-    question: Json,
-    options: Sequence[Option],
-    details: Sequence[Detail] = (),
-    *,
-    default: Json = None,
-    notes: tuple[str, ...] = (),
+    question: Json, options: Sequence[Option], details: Sequence[Detail] = (), *, default: Json = None
 ) -> OptionShape:
     """Return the shape of a choice.
 
@@ -110,7 +105,6 @@ def options_of(
         options: what there is to choose from.
         details: what else to show; the options are shown after it.
         default: the value that one key may choose; None for none.
-        notes: safe sentences on what is odd about it.
     """
     usual = next((o for o in options if default is not None and same(o.value, default)), None)
     choose = Wants(Form.OPTIONS, options=tuple(options))
@@ -124,7 +118,7 @@ def options_of(
         actions = (Action(APPROVE, Message("Take {}", shown), Wants(present=usual.value), take), *actions)
         if shown != usual.text:
             listed.append(Detail("default", usual.value))
-    return OptionShape(ShapeKind.OPTIONS, question_line(question), (*details, *listed), actions, "", notes)
+    return OptionShape(ShapeKind.OPTIONS, question_line(question), (*details, *listed), actions)
 
 
 def listed_options(options: Sequence[Option]) -> list[Detail]:
@@ -392,18 +386,13 @@ def yes_no_shape(value: Any) -> Shape | None:
     question, details = value[key], (*whole(value[key]), *details_of(value, key))
     if _OPEN.match(question[:2000]):
         return prompt_shape(question, details)
-    return yes_no_of(question, details)
-
-
-def yes_no_of(question: Json, details: Sequence[Detail] = (), notes: tuple[str, ...] = ()) -> YesNoShape:
-    """Return the shape of a question that takes yes or no."""
     other = Wants(Form.VALUE, hint=Message("Instead of yes or no: JSON is sent as JSON, anything else as text."))
     actions = (
         Action(APPROVE, Message("Yes"), Wants(), Message("Sends true.")),
         Action(REJECT, Message("No"), Wants(), Message("Sends false.")),
         Action(RESPOND, Message("Other"), other, Message("Custom value.")),
     )
-    return YesNoShape(ShapeKind.YES_NO, question_line(question), tuple(details), actions, "", notes)
+    return YesNoShape(ShapeKind.YES_NO, question_line(question), tuple(details), actions)
 
 
 @dataclass(frozen=True)
