@@ -5,9 +5,10 @@ subreaper: every descendant of the command stays a descendant of this process, a
 parent is gone. Elsewhere it remembers the descendants that it saw, looking once a second.
 
 SIGTERM tells it to end the command and all its descendants: SIGTERM first, SIGKILL after the grace period. It writes
-lines to the status descriptor: `started`, `failed ERRNO`, `exited CODE`, `ended SIGNAL`, and `remain PID PID …` for
-what could not be ended. It exits when nothing is left, or when it gave up. When the program that started it is gone it
-lets a command run to its end, and holds the inherited lock until then; what answers to that program alone is ended.
+lines to the status descriptor: `started`, `failed ERRNO`, `exited CODE`, `ended SIGNAL`, `left` when something of the
+command runs on after it, and `remain PID PID …` for what could not be ended. It exits when nothing is left, or when it
+gave up. When the program that started it is gone it lets a command run to its end, and holds the inherited lock until
+then; what answers to that program alone is ended.
 """
 
 import ctypes
@@ -55,8 +56,11 @@ class CommandInit:
         signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
         if not self._start(argv, env):
             return
-        stopping = False
+        stopping = left = False
         while self._reap():
+            if not self.main and not left:
+                left = True
+                self._tell("left")
             if self._forsaken():
                 stopping = True  # nobody is left to say so
             if stopping or self._told_to_stop():

@@ -189,6 +189,7 @@ class _Run(asyncio.SubprocessProtocol):
     ) -> None:
         self.begun: asyncio.Future[None] = loop.create_future()
         self.ended: asyncio.Future[None] = loop.create_future()
+        self.left: asyncio.Future[None] = loop.create_future()
         self.gone: asyncio.Future[None] = loop.create_future()
         self.drained: asyncio.Future[None] = loop.create_future()
         self.answered: asyncio.Future[None] | None = None
@@ -226,6 +227,8 @@ class _Run(asyncio.SubprocessProtocol):
             elif word in ("exited", "ended"):
                 self.code = int(rest) if word == "exited" else -int(rest)
                 _settle(self.ended)
+            elif word == "left":
+                _settle(self.left)
             elif word == "remain":
                 self.remaining = rest
             _settle(self.begun)
@@ -384,6 +387,8 @@ async def _end(run: _Run, transport: asyncio.SubprocessTransport, grace: float) 
         StillRunning: something is left.
     """
     try:
+        if run.ended.done():  # the init process goes by itself unless something is left; to signal it is to reap it
+            await asyncio.wait({run.gone, run.left}, timeout=DRAIN, return_when=asyncio.FIRST_COMPLETED)
         if not run.gone.done():
             with contextlib.suppress(ProcessLookupError):
                 transport.terminate()

@@ -46,6 +46,11 @@ async def test_exit_code_and_both_streams(tmp_path: Path) -> None:
     assert outcome.stdout_lines == 1
 
 
+async def test_asyncio_learns_how_each_program_ended(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    await asyncio.gather(*(run("true", cwd=tmp_path) for _ in range(20)))
+    assert [record.getMessage() for record in caplog.records] == []
+
+
 async def test_one_argument_stays_one_argument(tmp_path: Path) -> None:
     hostile = ["a b", "$(id)", "`id`", "; rm -rf /", "-rf", "*", "", "줄\t바꿈", '"', "'"]
     script = "import sys, json; print(json.dumps(sys.argv[1:]))"
