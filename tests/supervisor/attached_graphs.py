@@ -199,6 +199,12 @@ async def flow(value: int) -> dict[str, Any]:
 
 
 @entrypoint()
+async def twice(value: int) -> list[Any]:
+    doubled = await double(value)
+    return [interrupt(f"Is {doubled} right?"), interrupt("Really?"), await double(1)]
+
+
+@entrypoint()
 async def essay(topic: str) -> str:
     return f"essay about {topic}: {interrupt('Publish it?')}"
 

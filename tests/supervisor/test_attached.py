@@ -171,7 +171,18 @@ async def test_the_functional_api_works_and_finished_tasks_are_not_done_again(tm
         assert op.asked == [{"question": "Is 42 right?"}]
         await op.ok("/answer 1 true")
         assert await result(op) == {"value": 42, "right": True}
+        assert op.now.todos[0].metadata["entered"] == {"flow": 2, "double": 1}
     assert world(tmp_path) == {"double 21": 1}
+
+
+async def test_a_finished_task_is_entered_once_however_often_its_entrypoint_is(tmp_path: Path) -> None:
+    async with attached(tmp_path, "twice", "21") as op:
+        await op.ok("/todo approve")
+        await op.ok("/answer 1 true")
+        await op.ok("/answer 001.2 true")
+        assert await result(op) == [True, True, 2]
+        assert op.now.todos[0].metadata["entered"] == {"twice": 3, "double": 2}
+    assert world(tmp_path) == {"double 21": 1, "double 1": 1}
 
 
 async def test_breakpoints_stop_and_step_node_by_node(tmp_path: Path) -> None:

@@ -13,10 +13,10 @@ from langgraph.types import PregelTask, StateSnapshot
 
 from hitl_tui.core.messages import Message
 from hitl_tui.graphs.asking_nodes import acts_before_asking, call_acts_before_asking
-from hitl_tui.supervisor.attached_graphs.waiting_points import Asked, called_graph, node_graph, within
+from hitl_tui.supervisor.attached_graphs.waiting_points import RESUME, Asked, called_graph, node_graph, within
 
-_RESUME, _TASKS, _PUSH = "__resume__", "__pregel_tasks", "__pregel_push"
-"""Channels in which LangGraph keeps answers and what nodes were sent, and the way of a task that was sent something."""
+_TASKS, _PUSH = "__pregel_tasks", "__pregel_push"
+"""Channel in which LangGraph keeps what nodes were sent, and the way of a task that was sent something."""
 
 _ASKS_BY_CALL = re.compile(r"[0-9a-f]{32}")
 """Ids that LangGraph gives what `interrupt()` asks, by which an answer finds its way; others are of `NodeInterrupt`."""
@@ -59,7 +59,7 @@ async def _note(
         inner, below = node_graph(graph, task.name), within(task)
         if inner is None:
             writes = kept.pending_writes or () if kept is not None else ()
-            answered = any(task_id == task.id and channel == _RESUME for task_id, channel, _ in writes)
+            answered = any(task_id == task.id and channel == RESUME for task_id, channel, _ in writes)
             given = _sent(task, kept) if task.path[:1] == (_PUSH,) else state.values
             found[task.id] = _repeat(node, given, answered=answered or below is not None)
         if below is not None:

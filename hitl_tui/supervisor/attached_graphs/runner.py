@@ -54,6 +54,7 @@ from hitl_tui.supervisor.attached_graphs.run_settings import configuration, cont
 from hitl_tui.supervisor.attached_graphs.savers import open_saver
 from hitl_tui.supervisor.attached_graphs.state_edit import edit_state, edited
 from hitl_tui.supervisor.attached_graphs.waiting_points import (
+    RESUME,
     asked_in,
     bounded,
     breakpoint_question,
@@ -73,10 +74,6 @@ if TYPE_CHECKING:
     AnyPregel = Pregel[Any, Any, Any, Any]
 
 log = logging.getLogger(__name__)
-
-
-RESUME = "__resume__"
-"""The channel in which LangGraph keeps answers beside a checkpoint."""
 
 _LARGEST_VALUES = 200_000
 
@@ -279,7 +276,7 @@ class GraphRunner:
             passed = [_unanswered(i) for i in told.interrupts if i["id"] in stretch.answers]
             found = questions(asked, stands_at(state), repeats) if asked else tuple(passed)
             return await self._bound(spec, team, Asks(found, tuple(told.delivered)), approved)
-        leg = _Leg(spec, team, graph, config, stretch, finished_in(state), word)
+        leg = _Leg(spec, team, graph, config, stretch, await finished_in(self._saver(graph), state), word)
         final = await self._carry_out(leg)
         state = await graph.aget_state(config, subgraphs=True)
         ending = _ending(leg, state, final, await repeats_in(graph, state))

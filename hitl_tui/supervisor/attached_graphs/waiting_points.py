@@ -25,6 +25,12 @@ _SHOWN = 16_000
 
 BREAK = "break:"
 
+RESUME = "__resume__"
+"""Channel in which LangGraph keeps answers."""
+
+_UNFINISHED = (RESUME, "__interrupt__", "__error__", "__error_source_node__")
+"""Channels of tasks that have asked or failed; whatever else a task wrote is its result."""
+
 
 @dataclass(frozen=True, slots=True)
 class Level:
@@ -128,13 +134,14 @@ def places(state: StateSnapshot) -> Iterator[RunnableConfig]:
             yield from places(task.state)
 
 
-def finished_in(state: StateSnapshot) -> set[str]:
-    """Return the ids of a paused step's tasks that are done: LangGraph reports them again and doesn't run them."""
-    found = {task.id for task in state.tasks if task.result is not None and not task.interrupts}
-    for task in state.tasks:
-        if isinstance(task.state, StateSnapshot):
-            found |= finished_in(task.state)
-    return found
+async def finished_in(saver: Any, state: StateSnapshot) -> set[str]:
+    """Return the ids of a paused thread's tasks that are done, calls of `@task` as well as nodes.
+
+    LangGraph reports them again and doesn't run them.
+    """
+    kept = [await saver.aget_tuple(place) for place in places(state)]
+    writes = (write for found in kept if found is not None for write in found.pending_writes or ())
+    return {task for task, channel, _ in writes if channel not in _UNFINISHED}
 
 
 def cut_off_in(state: StateSnapshot) -> bool:
