@@ -252,17 +252,19 @@ class SessionAdmin:
                 another ending.
             StorageError: something can't be read or written; there is no file then.
         """
+        from hitl_tui.supervisor.session_archive import check_target
         from hitl_tui.supervisor.session_copy import export
         from hitl_tui.supervisor.session_document import export_for_reading, is_for_reading
         from hitl_tui.supervisor.session_follower import SessionFollower
 
-        if not is_for_reading(path):
-            file = await export(self.store, session_id, path)
+        to_read, file = is_for_reading(path), await asyncio.to_thread(check_target, path)
+        if not to_read:
+            await export(self.store, session_id, file)
         elif view is not None:
-            file = await export_for_reading(view, path)
+            await export_for_reading(view, file)
         else:
             async with SessionFollower.open(await self.store.setup(session_id)) as follower:
-                file = await export_for_reading(follower, path)
+                await export_for_reading(follower, file)
         return Exported(session_id, file, (await asyncio.to_thread(file.stat)).st_size)
 
     async def import_(self, path: Path, *, workspace: Path | None = None, by: str = "") -> Imported:

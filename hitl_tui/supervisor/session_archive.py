@@ -129,13 +129,12 @@ def archive_draft(path: Path) -> Iterator[ArchiveDraft]:
     """Begin an archive; what isn't written in the end leaves nothing, and what a process left that died here goes.
 
     Args:
-        path: the file to make.
+        path: the file to make, see `check_target`.
 
     Raises:
-        BadInput: there is such a file already, its folder is missing, or another process is making it.
+        BadInput: another process is making it.
         StorageError: it can't be written.
     """
-    check_target(path)
     draft, parts = _draft_of(path), path.with_name(f".{path.name}.parts")
     with room_for(str(path)):
         handle = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -158,18 +157,20 @@ def _draft_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.part")
 
 
-def check_target(path: Path) -> None:
-    """Check that a file can be made here.
+def check_target(path: Path) -> Path:
+    """Return the absolute path of a file that can be made.
 
     Raises:
-        BadInput: it can't.
+        BadInput: it can't: there is one already, or its folder is missing.
     """
+    path = path.expanduser().absolute()
     if not path.parent.is_dir():
         raise BadInput(Message("The folder {} doesn't exist.", path.parent))
     if path.is_dir():
         raise BadInput(Message("{} is a folder; name a file to write.", path))
     if os.path.lexists(path):
         raise _exists(path)
+    return path
 
 
 def _exists(path: Path) -> BadInput:

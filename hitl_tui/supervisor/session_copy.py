@@ -277,11 +277,10 @@ _BROKEN = Message("This export was changed: the chain of its record is broken.")
 _EFFECT_STATUSES = ("started", "done", "failed")
 
 
-async def export(store: SessionStore, session_id: str, path: Path) -> Path:
-    """Write a whole session into one file; return its absolute path. See `SessionAdmin.export`."""
+async def export(store: SessionStore, session_id: str, target: Path) -> None:
+    """Write a whole session into one file, an absolute path; see `SessionAdmin.export`."""
     source = store.data.session(session_id)
     info = source.info()
-    target = await asyncio.to_thread(_absolute, path)
     with session_archive.archive_draft(target) as draft:
         stage = draft.parts
         # First the checkpoints: what they refer to is there by then, and stays.
@@ -312,7 +311,6 @@ async def export(store: SessionStore, session_id: str, path: Path) -> Path:
             "ledger": {"n": end.n, "hash": end.hash},
         }
         await asyncio.to_thread(draft.write, members, about)
-    return target
 
 
 async def _write_stream(ledger: Streams, stream: str, target: Path) -> Path:

@@ -287,6 +287,17 @@ async def test_an_export_never_writes_over_a_file(ann: Person, tmp_path: Path) -
     assert names(tmp_path) == ["data", "link.hitl", "there.hitl"]
 
 
+@pytest.mark.parametrize("ending", ["hitl", "md", "json"])
+async def test_a_file_that_is_there_is_refused_before_the_session_is_read(
+    ann: Person, tmp_path: Path, data: Path, ending: str
+) -> None:
+    target = tmp_path / f"there.{ending}"
+    target.touch()
+    (data / "sessions" / "s1" / "session.json").write_text("damaged")
+    with pytest.raises(BadInput, match="already exists"):
+        await ann.bench.admin.export("s1", target)
+
+
 async def test_no_secret_is_in_an_export(tmp_path: Path, data: Path, workspace: Path) -> None:
     with (workspace / "hitl.toml").open("a") as file:
         file.write('\n[secrets]\nnames = ["DB_PASSWORD"]\n')
