@@ -29,9 +29,14 @@ _LONGEST_ANSWER = 100
 
 
 @asynccontextmanager
-async def opened(job: Job) -> AsyncIterator[SessionRegistry]:
-    """Open the data folder, and say what a person should know of its record."""
-    async with SessionRegistry.open(job.data, job.environ, once=job.once) as registry:
+async def opened(job: Job, *, make: bool = False) -> AsyncIterator[SessionRegistry]:
+    """Open the data folder, and say what a person should know of its record.
+
+    Args:
+        job: the run of the program.
+        make: something is begun in it: it is made when it isn't there.
+    """
+    async with SessionRegistry.open(job.data, job.environ, once=job.once, make=make) as registry:
         if not job.arguments.json:
             registry.tell_warnings(lambda said: job.err.lines([shown(translate(said))]))
         yield registry
@@ -105,7 +110,7 @@ async def import_(job: Job) -> int:
     by = operator_name(given.by, job.environ, job.data)
     source = _file(given.file)
     workspace = workspace_folder(given.workspace) if given.workspace is not None else None
-    async with opened(job) as registry:
+    async with opened(job, make=True) as registry:
         done = await registry.admin.import_(source, workspace=workspace, by=by)
         made = await registry.admin.summary(done.session.id)
     return _tell_copy(job, result_of(done), made, str(source))

@@ -155,7 +155,7 @@ async def _attach(job: Job, found: Attachment) -> int:
         )
     operator = operator_of(given.by, job.environ, job.data)
     checking = asyncio.create_task(findings_in(found.graph))  # its source is read while it runs
-    async with opened(job) as registry:
+    async with opened(job, make=True) as registry:
         mode = Mode(given.mode) if given.mode else None
         workspace = workspace_folder(given.workspace)
         if job.once:

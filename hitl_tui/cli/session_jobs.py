@@ -68,7 +68,7 @@ async def run(job: Job) -> int:
     query = given_text(given.text, job.stdin)
     by = operator_of(given.by, job.environ, job.data).name
     workspace = workspace_folder(given.workspace)
-    async with opened(job) as registry:
+    async with opened(job, make=True) as registry:
         await registry.trust.use_once(workspace, by=by)
         mode = Mode(given.mode) if given.mode else None
         settings = given_settings(given)

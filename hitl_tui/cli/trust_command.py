@@ -58,7 +58,7 @@ async def _trust(job: Job) -> int:
             job.out.lines([_("Not trusted; nothing was changed.")])
             return DONE
         digest, how = found.digest, "terminal"
-    async with opened(job) as registry:
+    async with opened(job, make=True) as registry:
         registry.data.check_writable()
         granted = await registry.trust.grant(folder, digest, by=by, how=how)
     idle = await asyncio.to_thread(check_pins, granted.declared, folder)

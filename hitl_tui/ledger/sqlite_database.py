@@ -17,7 +17,7 @@ from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.sealing import Sealing
 from hitl_tui.ledger.sql_transaction import TableForm, Transaction, Work, carried_out
-from hitl_tui.ledger.sqlite_readonly import ReadOnlyCopy, in_memory, read_connection
+from hitl_tui.ledger.sqlite_readonly import ReadOnlyCopy, copy_of_nothing, in_memory, read_connection
 from hitl_tui.ledger.sqlite_schema import APPLICATION_ID, FORM, OLDEST, create_all
 from hitl_tui.ledger.view_schema import VERSION
 from hitl_tui.ledger.view_tables import rebuild
@@ -91,16 +91,23 @@ class Database:
         """Do nothing: others see that the log was written."""
 
     async def open(self) -> None:
-        """Open the file; make it when it isn't there and may be written.
+        """Open the file; one that isn't there is made where it may be written, and else counts as empty.
 
         Raises:
             StorageError: it isn't a ledger this version can use; the file is left as it was.
         """
         try:
-            self._db = await self._thread.run(lambda: connect(self.path, self.read_only))
+            self._db = await self._thread.run(self._opened)
         except BaseException:
             self._thread.end()
             raise
+
+    def _opened(self) -> sqlite3.Connection:
+        if not self.read_only or os.path.lexists(self.path):
+            return connect(self.path, self.read_only)
+        db = copy_of_nothing(self.path)
+        create_all(db)
+        return db
 
     async def close(self) -> None:
         """Let what was begun run to its end, then close; repeating it is harmless."""

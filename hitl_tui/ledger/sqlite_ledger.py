@@ -31,13 +31,13 @@ class SqliteLedger(TableLedger):
 
         Args:
             path: the file; it and its folders are made when missing, for this account alone.
-            read_only: for followers and audit: nothing is made, and every write is refused.
+            read_only: for followers and audit: nothing is made, a missing file counts as empty, and every write is
+                refused.
             sealing: signs what is written and anchors it; None for neither.
             changed: see `TableLedger`.
 
         Raises:
-            StorageError: the file is no ledger, is damaged, of a newer format, or missing when read-only; it is
-                left as it was.
+            StorageError: the file is no ledger, is damaged or of a newer format; it is left as it was.
         """
         database = Database(Path(path), read_only, sealing)
         await database.open()

@@ -105,6 +105,13 @@ def in_memory(db: sqlite3.Connection, path: Path) -> ReadOnlyCopy:
     return copy
 
 
+def copy_of_nothing(path: Path) -> ReadOnlyCopy:
+    """Return an empty copy, in memory, of a database that isn't there; it is outdated once there is one."""
+    copy = _empty(path)
+    copy.taken = _written(path)
+    return copy
+
+
 def _empty(path: Path) -> ReadOnlyCopy:
     copy = sqlite3.connect(":memory:", isolation_level=None, cached_statements=256, factory=ReadOnlyCopy)
     copy.source = path

@@ -152,7 +152,7 @@ class SessionAdmin:
         """
         store = self.store
         found = await load_summaries(store.data, store.ledger, await store.ledger.waiting_counts(store.now()), newest)
-        if not search.strip():
+        if not (found and search.strip()):
             return found
         async for _unread in self.texts.refresh(found):
             pass

@@ -13,19 +13,20 @@ from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.supervisor.storage import DataFolder
 
 
-def data_place(root: Path, environ: Mapping[str, str]) -> DataFolder:
+def data_place(root: Path, environ: Mapping[str, str], make: bool = True) -> DataFolder:
     """Return where sessions are kept.
 
     Args:
         root: the data folder.
         environ: may name a database, and a folder or bucket for large results.
+        make: see `DataFolder`.
 
     Raises:
         BadInput: what names the database can't be used.
     """
     address = named_database(environ)
     if not address:
-        return DataFolder(root)
+        return DataFolder(root, make)
     from hitl_tui.config.workspace_copy import workspace_copy
     from hitl_tui.supervisor.large_results import large_results
     from hitl_tui.supervisor.postgres_sessions import DatabaseFolder

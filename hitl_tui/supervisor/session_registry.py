@@ -102,7 +102,7 @@ class SessionRegistry:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, root: Path, environ: Mapping[str, str] | None = None, *, once: Collection[str] = ()
+        cls, root: Path, environ: Mapping[str, str] | None = None, *, once: Collection[str] = (), make: bool = True
     ) -> AsyncIterator[SessionRegistry]:
         """Open the data folder and its ledger.
 
@@ -110,12 +110,13 @@ class SessionRegistry:
             root: the data folder.
             environ: where secrets come from; the process's environment unless given.
             once: digests of workspaces that are trusted while this is open, see `WorkspaceTrust.digest`.
+            make: see `DataFolder`.
 
         Raises:
             StorageError: they can't be used.
         """
         given = os.environ if environ is None else environ
-        data = data_place(root, given)
+        data = data_place(root, given, make)
         await asyncio.to_thread(data.prepare)
         loop, told = asyncio.get_running_loop(), list[SessionRegistry]()
         context = copy_context()  # with the language that people are told in

@@ -507,10 +507,12 @@ class DataFolder:
 
     Args:
         root: the folder given by `--data`, `HITL_DATA_DIR` or the platform.
+        make: make it when it isn't there; else it counts as empty, and nothing can be written.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, make: bool = True) -> None:
         self.root = root
+        self._make = make
 
     @property
     def ledger(self) -> Path:
@@ -531,9 +533,14 @@ class DataFolder:
         return self.root / "cache"
 
     @property
+    def absent(self) -> bool:
+        """There is nothing to look at, and it isn't made for that."""
+        return not (self._make or self.ledger.exists())
+
+    @property
     def read_only(self) -> bool:
-        """There is something in it to look at that this account can't change, or there is no room for a change."""
-        return os.access(self.ledger, os.R_OK) and (self.full or not self._can_be_written())
+        """There is something in it to look at that this account can't change, no room for a change, or nothing."""
+        return self.absent or os.access(self.ledger, os.R_OK) and (self.full or not self._can_be_written())
 
     @property
     def full(self) -> bool:
@@ -549,7 +556,7 @@ class DataFolder:
     @property
     def note(self) -> str:
         """What a person is told who looks into it; empty where there is nothing to tell."""
-        if not self.read_only:
+        if self.absent or not self.read_only:
             return ""
         if self.full:
             kept = Message(

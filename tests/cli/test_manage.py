@@ -27,6 +27,18 @@ def begun(shell: Shell) -> Shell:
     return shell
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("sessions", "sessions --search deposit", "inbox", "show s1", "do s1 /todos", "export s1 s1.hitl", "expire"),
+        *("fork s1", "rename s1 lease", "prune --dry-run", "delete s1 --yes", "decide req-1 approve"),
+    ],
+)
+def test_a_data_folder_is_not_made_by_what_finds_nothing_in_it(shell: Shell, line: str) -> None:
+    assert shell.run(*line.split()).code in (0, 2)
+    assert not shell.data.exists()
+
+
 def finished(shell: Shell, session: str) -> None:
     """Take a session to its end."""
     for _ in range(5):
