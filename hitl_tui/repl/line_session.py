@@ -134,6 +134,7 @@ class LineSession:
         self._asked: set[str] = set()
         """Digests of folders that were asked about already."""
         self._piped = False
+        self._heard = False
         self._began = ""
         self._stored, self._last = 0, ""
         """How many sessions there are where none is open, and the id of the one that changed last."""
@@ -280,6 +281,7 @@ class LineSession:
         """Carry one line out; return whether to go on."""
         if not line.strip():
             return True
+        self._heard = True
         if self._session is not None and (self._session.snapshot.questions or self._fits is not None):
             line = self._decided(line, source.key, self._session.snapshot)
         if not is_command(line):
@@ -641,6 +643,11 @@ class LineSession:
 
     def _leave(self, source: LineSource) -> int:
         if self._session is None:
+            if source.waits and not (self._heard or self._refused):
+                ways = Message(
+                    'To start a session: hitl-tui run "QUESTION". A pipe takes a question or command a line.'
+                )
+                raise BadInput(Message("No question, and no terminal to ask on."), help=ways)
             return REFUSED if self._refused and source.waits else DONE
         seen = self._session.snapshot
         rest = [] if seen.concluded and not seen.questions else [translate(standing(seen))]

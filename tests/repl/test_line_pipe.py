@@ -49,6 +49,13 @@ def test_the_end_of_input_decides_nothing(line: Line) -> None:
     assert out.count("? asks") == 2
 
 
+@pytest.mark.parametrize("given", ["", "\n \n"])
+def test_no_line_at_all_says_what_to_do(line: Line, given: str) -> None:
+    code, out, err = line.pipe(given)
+    assert (code, out) == (2, "")
+    assert err.startswith("hitl-tui: No question, and no terminal to ask on.\n") and "hitl-tui run" in err
+
+
 def test_wrong_lines_are_told_and_the_next_is_taken(line: Line) -> None:
     text = f"/todos\n\n{SEARCH}\n/todo aprove\n\udcff\n/todo skip 1\n/quit\n/never read\n"
     done = subprocess.run(
