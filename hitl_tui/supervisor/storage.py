@@ -540,7 +540,7 @@ class DataFolder:
     @property
     def read_only(self) -> bool:
         """There is something in it to look at that this account can't change, no room for a change, or nothing."""
-        return self.absent or os.access(self.ledger, os.R_OK) and (self.full or not self._can_be_written())
+        return self.absent or (os.access(self.ledger, os.R_OK) and (self.full or not self._can_be_written()))
 
     @property
     def full(self) -> bool:
