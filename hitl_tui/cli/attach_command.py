@@ -142,7 +142,7 @@ async def _attach(job: Job, found: Attachment) -> int:
     from hitl_tui.cli.admin_commands import opened
     from hitl_tui.cli.json_documents import run_document
     from hitl_tui.commands.handler import approve_given
-    from hitl_tui.supervisor.open_questions import findings_in
+    from hitl_tui.supervisor.graph_findings import findings_in
     from hitl_tui.supervisor.open_session import open_session
     from hitl_tui.wording.evidence_rows import findings_rows
     from hitl_tui.wording.text_lines import layout, plan_lines

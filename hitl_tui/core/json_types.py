@@ -69,6 +69,7 @@ class Interrupt(TypedDict, total=False):
     again: Sequence[str]
     programs: Mapping[str, str]
     changed: Sequence[str]
+    notes: Sequence[str]
     asked: int
     number: int
     order: Sequence[Sequence[str]]

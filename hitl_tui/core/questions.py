@@ -369,6 +369,7 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Interrupt
         subject["policy"] = policy.version  # under other rules it is another question
     about: About = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
     about["number"] = interrupt["number"]
+    about["notes"] = [*about["notes"], *interrupt.get("notes", ())]
     if "order" in interrupt:
         about["order"] = interrupt["order"]
     about.pop("changed", None)  # what changed before the step was approved was said then

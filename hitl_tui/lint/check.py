@@ -245,11 +245,11 @@ def _rows(graph: str, node: str, frame: Frame, *, asked: bool = False, beside: b
         asked: a person is asked before it runs.
         beside: something else may ask in the same task.
     """
-    asks, rules = asked or bool(frame.sites), tuple(sorted(frame.rules, key=lambda rule: rule.id))
+    asks, found = asked or bool(frame.sites), tuple(sorted(frame.findings, key=lambda f: (f.rule.id, f.place)))
     if not frame.done:
-        return [NodeRow(graph, node, asks, None, Position.NONE, rules)]
+        return [NodeRow(graph, node, asks, None, Position.NONE, found)]
     done = sorted(frame.done.values(), key=lambda d: d.effect.place)
-    return [NodeRow(graph, node, asks, each.effect, _position(each, asks=asks, beside=beside), rules) for each in done]
+    return [NodeRow(graph, node, asks, each.effect, _position(each, asks=asks, beside=beside), found) for each in done]
 
 
 def _position(done: Done, *, asks: bool, beside: bool) -> Position:

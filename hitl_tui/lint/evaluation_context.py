@@ -41,7 +41,7 @@ class Frame:
     shown: set[Source] = field(default_factory=set)
     used: set[Source] = field(default_factory=set)
     yields: Catch | None = None
-    rules: set[Rule] = field(default_factory=set)
+    findings: set[Finding] = field(default_factory=set)
 
     @property
     def module(self) -> Module:
@@ -124,9 +124,9 @@ class EvaluationContext:
             return
         for rule, check in self._checks.get(type(seen), ()):
             for place, message in check(seen):
-                self.found.setdefault((rule.id, place), Finding(rule, place, message))
+                finding = self.found.setdefault((rule.id, place), Finding(rule, place, message))
                 if self.frames:
-                    self.frame.rules.add(rule)
+                    self.frame.findings.add(finding)
 
     # What happens
 
@@ -157,7 +157,7 @@ class EvaluationContext:
     def note_call(self, summary: Summary, node: ast.AST, what: str) -> None:
         """Note what a call did and asked, in an order that its own walk has judged already."""
         place = self.place(node)
-        self.frame.rules |= summary.rules
+        self.frame.findings |= summary.findings
         after = bool(self.flow.asked)
         self._note_sources(summary.used)
         if summary.sites:

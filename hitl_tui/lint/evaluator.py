@@ -128,7 +128,7 @@ class Evaluator:
             shown=frozenset(frame.shown),
             used=frozenset(frame.used),
             catches=frame.yields,
-            rules=frozenset(frame.rules),
+            findings=frozenset(frame.findings),
         )
 
     def _bind(self, function: FunctionRef, given: Given) -> None:

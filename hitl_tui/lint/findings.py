@@ -52,6 +52,7 @@ class Rule:
         remedy: how to mend it, one sentence.
         checks: what judges which class of `observations`.
         of_effects: its findings are effects, which have rows of their own.
+        of_answers: where it is broken, an answer may count for something else than what was shown.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Rule:
     remedy: Message
     checks: Mapping[type, Check] = field(default_factory=dict, compare=False, repr=False)
     of_effects: bool = False
+    of_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ class NodeRow:
         interrupts: the node may stop and ask, itself or in what it calls.
         effect: None for a node that does nothing to the world.
         position: where the effect stands; `NONE` without an interrupt.
-        rules: the rules that are broken in the node.
+        findings: where rules are broken in the node, by rule.
     """
 
     graph: str
@@ -138,7 +140,12 @@ class NodeRow:
     interrupts: bool
     effect: Effect | None
     position: Position
-    rules: tuple[Rule, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Return the rules that are broken in the node, each once."""
+        return tuple(dict.fromkeys(finding.rule for finding in self.findings))
 
     @property
     def repeated(self) -> bool:
@@ -192,6 +199,12 @@ class Report:
     rows: tuple[NodeRow, ...]
     files: tuple[str, ...]
     notes: tuple[Message, ...] = ()
+
+    def asking(self, node: str) -> tuple[Finding, ...]:
+        """Return what is found in a node that may ask, or in the tools that it runs."""
+        names = (node, f"{node}/", "tool " if node == "tools" else f"{node}/")
+        asking = [r for r in self.rows if r.interrupts and (r.node == node or r.node.startswith(names[1:]))]
+        return tuple(dict.fromkeys(finding for row in asking for finding in row.findings))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON with stable keys."""

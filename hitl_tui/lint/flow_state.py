@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from hitl_tui.core.messages import Message
 from hitl_tui.lint.abstract_values import UNKNOWN, Source, Value
-from hitl_tui.lint.findings import Effect, Place, Rule
+from hitl_tui.lint.findings import Effect, Finding, Place
 
 MANY: Final = 99
 """A number of questions that stands for any beyond."""
@@ -144,7 +144,7 @@ class Summary:
         shown: what it asked with that may differ.
         used: what it acts on the world with that may differ.
         catches: as a context manager, it catches what is raised in it.
-        rules: the rules that are broken in it.
+        findings: where rules are broken in it.
     """
 
     value: Value = UNKNOWN
@@ -155,4 +155,4 @@ class Summary:
     shown: frozenset[Source] = frozenset()
     used: frozenset[Source] = frozenset()
     catches: Catch | None = None
-    rules: frozenset[Rule] = frozenset()
+    findings: frozenset[Finding] = frozenset()

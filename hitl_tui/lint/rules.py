@@ -365,6 +365,7 @@ _ALL: Final = (
             "Iterate over a list in a fixed order (sorted(…)) that is kept in state, or ask in one node each with Send."
         ),
         {QuestionAsked: _unordered},
+        of_answers=True,
     ),
     Rule(
         "HT004",
@@ -465,6 +466,7 @@ _ALL: Final = (
         Message("This is worked out anew when the node runs again: what was shown and approved is not what is used."),
         Message("Work it out in a node or @task before this one, keep it in state, and show and use that."),
         {ShownValueUsed: _worked_out_anew},
+        of_answers=True,
     ),
     Rule(
         "HT013",

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import shlex
-import sys
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import cast
 
-from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.core.board import Board, Draft, Rules
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.events import EventKind, seconds_between
@@ -32,6 +29,7 @@ from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, earlier_run
 from hitl_tui.supervisor.asked_requests import AskedRequests
 from hitl_tui.supervisor.bound_files import bind_again
+from hitl_tui.supervisor.graph_findings import findings_in
 from hitl_tui.supervisor.ledger_writer import with_opening_times
 from hitl_tui.supervisor.run_spec import PostEvent
 from hitl_tui.supervisor.schema_library import load_validators
@@ -48,46 +46,6 @@ from hitl_tui.teams.contract import (
 )
 
 log = logging.getLogger(__name__)
-
-
-class Finding(TypedDict):
-    """One finding of `hitl-tui lint`."""
-
-    rule: str
-    file: str
-    line: int
-    message: str
-
-
-class GraphFindings(TypedDict):
-    """What is found in a graph's module, and the command that tells all of it."""
-
-    findings: list[Finding]
-    command: str
-
-
-async def findings_in(declaration: GraphDeclaration) -> GraphFindings | None:
-    """Return what is found in a graph's module; None for nothing.
-
-    Only its source is read, in a thread. What can't be checked has no findings.
-    """
-    return await asyncio.to_thread(_lint, declaration)
-
-
-def _lint(declaration: GraphDeclaration) -> GraphFindings | None:
-    try:
-        from hitl_tui.lint.check import lint
-
-        report = lint(declaration.target, Path(declaration.folder), sys.path)
-        findings: list[Finding] = [
-            {"rule": f.rule.id, "file": f.place.file, "line": f.place.line, "message": f.message}
-            for f in report.findings
-        ]
-    except Exception as error:  # noqa: BLE001 - whatever somebody's module does to the check: it stands in no one's way
-        log.info("%s wasn't checked: %s", declaration.target, error)
-        return None
-    return {"findings": findings, "command": f"hitl-tui lint {shlex.quote(declaration.target)}"} if findings else None
-
 
 _IDLE_WAIT = 2.0
 _DEADLINE_WAIT = 0.2

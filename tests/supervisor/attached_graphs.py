@@ -218,6 +218,25 @@ def make(config: dict[str, Any]) -> StateGraph[Any, Any, Any, Any]:
     return StateGraph(Mail).add_node(write).add_edge(START, "write")
 
 
+class Debt(TypedDict, total=False):
+    paid: int
+
+
+def settle(state: Debt) -> Debt:
+    euros = int(Path(os.environ["WORLD"]).with_name("price.txt").read_text())
+    if interrupt({"question": f"Pay {euros} euros?"}):
+        act(f"pay {euros}")
+    return {"paid": 1}
+
+
+def remind(state: Debt) -> Debt:
+    interrupt("Send a reminder?")
+    return {}
+
+
+debt = StateGraph(Debt).add_sequence([settle, remind]).add_edge(START, "settle").compile()
+
+
 class Chat(TypedDict, total=False):
     said: Annotated[list[str], operator.add]
     text: str

@@ -155,6 +155,18 @@ async def test_what_runs_again_is_said_before_and_counted_after(tmp_path: Path) 
     assert world(tmp_path) == {"before": 1, "inside": 2}
 
 
+async def test_a_question_says_that_what_it_shows_may_not_be_what_is_used(tmp_path: Path) -> None:
+    (tmp_path / "price.txt").write_text("5")
+    async with attached(tmp_path, "debt", "{}") as op:
+        await op.ok("/todo approve")
+        (note,) = op.questions[0].view.request.about["notes"]
+        assert note.startswith("What pathlib…read_text gives is shown in the question and used after the answer.")
+        assert note.endswith("(HT012, attached_graphs.py:226)")
+        await op.ok("/answer 1 true")
+        assert op.asked == ["Send a reminder?"]
+        assert not op.questions[0].view.request.about["notes"]
+
+
 async def test_a_node_that_calls_a_graph_runs_again_from_its_start(tmp_path: Path) -> None:
     async with attached(tmp_path, "called", '{"amount": 3}') as op:
         await op.ok("/todo approve")

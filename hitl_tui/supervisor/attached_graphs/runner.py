@@ -66,11 +66,14 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import (
     vanished,
 )
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
+from hitl_tui.supervisor.graph_findings import answer_notes, report_of
 from hitl_tui.supervisor.record_check import related_sessions
 from hitl_tui.supervisor.run_spec import RunServices, RunSpec
 from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, TeamFailure, TeamResult
 
 if TYPE_CHECKING:
+    from hitl_tui.lint.findings import Report
+
     AnyPregel = Pregel[Any, Any, Any, Any]
 
 log = logging.getLogger(__name__)
@@ -128,6 +131,7 @@ class GraphRunner:
         self._services = services
         self._stack = AsyncExitStack()
         self._graphs: dict[str, _Loaded] = {}
+        self._reports: dict[str, tuple[Mapping[str, str], Report | None]] = {}
         self._savers: dict[str, Any] = {}
         self._stores: dict[str, BaseStore] = {}
         self._loading = asyncio.Lock()
@@ -286,12 +290,23 @@ class GraphRunner:
         """Return questions with what answering them lets run, as it is now: an answer stands for that."""
         now = dict((await asyncio.to_thread(team.source)).programs)
         before = {i["id"]: i.get("programs") or approved for i in interrupts_of(spec.todo.question)}
+        report = await self._report(team, now)
         interrupts = []
         for interrupt in asks.interrupts:
             known = approved if interrupt["id"] in asks.delivered else before.get(interrupt["id"], approved)
             changed = (await asyncio.to_thread(team.changed, known, now))[:MOST_CHANGED]
-            interrupts.append({**interrupt, "programs": now, **({"changed": changed} if changed else {})})
+            notes = answer_notes(report, interrupt["path"][-1]) if interrupt.get("path") else ()
+            told = {"changed": changed, "notes": notes}
+            interrupts.append({**interrupt, "programs": now, **{name: lines for name, lines in told.items() if lines}})
         return replace(asks, interrupts=tuple(interrupts))
+
+    async def _report(self, team: GraphSpec, programs: Mapping[str, str]) -> Report | None:
+        """Return what is found in a graph's module, which is read anew where it changed."""
+        read, report = self._reports.get(team.name, (None, None))
+        if read != programs:
+            report = await report_of(team.declaration)
+            self._reports[team.name] = (programs, report)
+        return report
 
     # Where it stands -------------------------------------------------------------------------------------------
 
