@@ -9,8 +9,8 @@ import pytest
 
 from hitl_tui.extraction.markup import line_blocks
 from hitl_tui.teams.contract import quoted
+from hitl_tui.teams.search.counted_files import Counted
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.listing import Listed
 from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, Passage, SearchHits
 from hitl_tui.teams.search.query_terms import parse_question
 from hitl_tui.teams.search.search_report import NOTHING, make_report
@@ -283,36 +283,36 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
 @pytest.mark.parametrize(
     ("question", "places", "counted"),
     [
-        ("list the TODO comments in the code", ["app.py:2", "app.py:4"], Listed("", "TODO", "", 2, 1)),
-        ("how many documents mention badgers?", ["a.md:1", "b.md:3"], Listed("", "badgers", "", 3, 2)),
-        ("badger를 언급하는 문서는 몇 개야?", ["a.md:1", "b.md:3"], Listed("", "badger", "", 3, 2)),
-        ("수달이 언급된 문서는 몇 개야?", ["d.md:1"], Listed("", "수달", "", 1, 1)),
-        ("수달 얘기가 적힌 문서 목록", ["d.md:1"], Listed("", "수달", "", 1, 1)),
-        ("how many files start with LIST-?", ["LIST-1.0:1", "LIST-1.1:1"], Listed("LIST-*", "", "", 2, 2)),
+        ("list the TODO comments in the code", ["app.py:2", "app.py:4"], Counted("", "TODO", "", 2, 1)),
+        ("how many documents mention badgers?", ["a.md:1", "b.md:3"], Counted("", "badgers", "", 3, 2)),
+        ("badger를 언급하는 문서는 몇 개야?", ["a.md:1", "b.md:3"], Counted("", "badger", "", 3, 2)),
+        ("수달이 언급된 문서는 몇 개야?", ["d.md:1"], Counted("", "수달", "", 1, 1)),
+        ("수달 얘기가 적힌 문서 목록", ["d.md:1"], Counted("", "수달", "", 1, 1)),
+        ("how many files start with LIST-?", ["LIST-1.0:1", "LIST-1.1:1"], Counted("LIST-*", "", "", 2, 2)),
         ("list the TODO comments in a.md", [], None),
         (
             "how many documents in the notes folder mention otters?",
             ["notes/c.md:3"],
-            Listed("notes/**", "otters", "", 1, 1, 1),
+            Counted("notes/**", "otters", "", 1, 1, 1),
         ),
-        ("how many *.py files are there?", ["app.py:1"], Listed("*.py", "", "", 1, 1)),
-        ("notes 폴더에 c로 시작하는 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/c*", "", "", 1, 1, 1)),
-        ("notes에 c로 시작하는 스크립트 뭐뭐 있지?", ["notes/c.md:3"], Listed("notes/c*", "", "", 1, 1, 1)),
-        ("How many documents have a title that starts with Weas?", ["notes/c.md:3"], Listed("", "", "Weas", 1, 1)),
-        ("how many notes/*.md files are there?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1, 1)),
-        ("how many documents are about weasels?", ["notes/c.md:3"], Listed("", "weasels", "", 1, 1)),
-        ("how many *.md files are in the notes folder?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1, 1)),
-        ("notes 폴더에 문서가 모두 몇 개야?", ["notes/c.md:3"], Listed("notes/*", "", "", 1, 1, 1)),
-        ("app.py에 남아 있는 TODO 주석을 다 보여줘", ["app.py:2", "app.py:4"], Listed("", "TODO", "", 2, 1)),
+        ("how many *.py files are there?", ["app.py:1"], Counted("*.py", "", "", 1, 1)),
+        ("notes 폴더에 c로 시작하는 파일은 몇 개야?", ["notes/c.md:3"], Counted("notes/c*", "", "", 1, 1, 1)),
+        ("notes에 c로 시작하는 스크립트 뭐뭐 있지?", ["notes/c.md:3"], Counted("notes/c*", "", "", 1, 1, 1)),
+        ("How many documents have a title that starts with Weas?", ["notes/c.md:3"], Counted("", "", "Weas", 1, 1)),
+        ("how many notes/*.md files are there?", ["notes/c.md:3"], Counted("notes/*.md", "", "", 1, 1, 1)),
+        ("how many documents are about weasels?", ["notes/c.md:3"], Counted("", "weasels", "", 1, 1)),
+        ("how many *.md files are in the notes folder?", ["notes/c.md:3"], Counted("notes/*.md", "", "", 1, 1, 1)),
+        ("notes 폴더에 문서가 모두 몇 개야?", ["notes/c.md:3"], Counted("notes/*", "", "", 1, 1, 1)),
+        ("app.py에 남아 있는 TODO 주석을 다 보여줘", ["app.py:2", "app.py:4"], Counted("", "TODO", "", 2, 1)),
         (
             "notes 폴더에 weasel 안내 문서가 몇 개야?",
             ["notes/weasel-den.md:1"],
-            Listed("notes/ weasel", "", "", 1, 1, 1),
+            Counted("notes/ weasel", "", "", 1, 1, 1),
         ),
-        ("notes 아래 md 파일은 몇 개야?", ["notes/c.md:3"], Listed("notes/*.md", "", "", 1, 1, 1)),
-        ("how many weasel notes files are in the notes folder?", ["notes/c.md:3"], Listed("notes/*", "", "", 1, 1, 1)),
-        ("which files use the OtterPool class?", ["app.py:6"], Listed("", "OtterPool", "", 1, 1)),
-        ("how many list 1.1 files are there?", ["LIST-1.1:1"], Listed("1.1", "", "", 1, 1)),
+        ("notes 아래 md 파일은 몇 개야?", ["notes/c.md:3"], Counted("notes/*.md", "", "", 1, 1, 1)),
+        ("how many weasel notes files are in the notes folder?", ["notes/c.md:3"], Counted("notes/*", "", "", 1, 1, 1)),
+        ("which files use the OtterPool class?", ["app.py:6"], Counted("", "OtterPool", "", 1, 1)),
+        ("how many list 1.1 files are there?", ["LIST-1.1:1"], Counted("1.1", "", "", 1, 1)),
         ("How many badgers does the guide of dens list?", [], None),
         ("Which documents have to be read by otters?", [], None),
         ("From how many otters on do files help?", [], None),
@@ -320,7 +320,7 @@ def test_words_that_carry_no_content_are_not_reported_missing(folder: Path) -> N
         ("notes 폴더에 둘 수 있는 파일은 몇 개까지야?", [], None),
     ],
 )
-def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str], counted: Listed | None) -> None:
+def test_what_is_counted_or_listed(folder: Path, question: str, places: list[str], counted: Counted | None) -> None:
     (folder / "notes").mkdir()
     (folder / "d.md").write_text("여기 수달은 헤엄친다.\n", encoding="utf-8")
     for name in ("LIST-1.0", "LIST-1.1"):
@@ -672,7 +672,7 @@ def test_a_count_of_a_folder_tells_how_many_are_in_the_folder_itself(folder: Pat
         (folder / "notes" / name).write_text("Otters swim.\n")
     with SearchIndex(folder.parent / "cache.db") as index:
         index.refresh(folder)
-        assert index.query("how many documents are in the notes folder?").counted == Listed("notes/*", "", "", 3, 3, 2)
+        assert index.query("how many documents are in the notes folder?").counted == Counted("notes/*", "", "", 3, 3, 2)
 
 
 def test_what_goes_on_from_an_answer_is_looked_for_near_its_place_first(folder: Path) -> None:

@@ -21,17 +21,17 @@ from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.meaning.word_forms import ends_as_predicate
 from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import is_worked_out, lexicon
-from hitl_tui.teams.search.entries import entries_in
+from hitl_tui.teams.search.counted_entries import entries_in
+from hitl_tui.teams.search.counted_files import Counted, all_but, files_in
 from hitl_tui.teams.search.index_refresh import searched
-from hitl_tui.teams.search.listing import Listed, Listing, all_but, lines_of, listing_in, word_pattern
-from hitl_tui.teams.search.lists import ALL, blocks_of, lists_for
 from hitl_tui.teams.search.query_terms import TASKS, Term, parse_question, whole_term, whole_words, with_near
 from hitl_tui.teams.search.ranking import FEW, Asked, Near, Window, file_title, likely, ranked
-from hitl_tui.teams.search.tokens import has_korean, index_tokens, normalise, phrase_tokens, units
+from hitl_tui.teams.search.tokens import has_korean, normalise, padded_tokens, phrase_tokens, units
+from hitl_tui.teams.search.whole_lists import ALL, blocks_of, lists_for
 
 MAX_PASSAGE_CHARS = 1_050
 _POSTINGS = 6_000
-_LISTED, _LINES = 40, 12
+_LISTED = 40
 _COMPARED = 50
 _NAMED, _SUBJECT = 0.7, 0.4
 """How much a word says at least that is a name, and of which there is one in any question about something."""
@@ -139,7 +139,7 @@ class SearchHits:
     searched: int
     weak: bool = False
     nearly: tuple[tuple[str, str], ...] = ()
-    counted: Listed | None = None
+    counted: Counted | None = None
     far: tuple[Passage, ...] = ()
     foreign: bool = False
     unsaid: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ class SearchHits:
         """Return what `asdict` made JSON of, also by a version that kept more."""
         some: dict[str, Any] = {key: tuple(Passage(**passage) for passage in kept[key]) for key in ("passages", "far")}
         known = {key: value for key, value in kept.items() if key in cls.__slots__}
-        return cls(**{**known, **some, "counted": Listed(**kept["counted"]) if kept["counted"] else None})
+        return cls(**{**known, **some, "counted": Counted(**kept["counted"]) if kept["counted"] else None})
 
 
 def ask(
@@ -176,14 +176,10 @@ def ask(
     asked, misspelt = asked_of(db, question, named)
     asked = replace(asked, near=near)
     terms = asked.terms
-    if counted := entries_in(db, question, named):
-        entries = [one for one in counted.lines if not (but and but.match(one[2]))]
-        shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in entries[:_LISTED]]
-        listed = Listed(counted.place, "", "", len(entries), 1, entries=counted.noun, when=counted.when)
-        return SearchHits(tuple(shown), (), searched(db), counted=listed)
-    if (listing := listing_in(db, question)) and ((lines := lines_of(db, listing, named)) or named):
-        lines = [line for line in lines if not (but and but.match(PurePosixPath(line[0]).name))]
-        return _listed(lines, listing, searched(db))
+    if listed := entries_in(db, question, named, but) or files_in(db, question, named, but):
+        counted, lines = listed
+        shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in lines[:_LISTED]]
+        return SearchHits(tuple(shown), (), searched(db), counted=counted)
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     absent = [t for t in absent if not _HOW.search(t.surface)]
     spelt = [(t.surface, _written_like(db, t.surface)) for t in absent if not t.korean]
@@ -273,7 +269,7 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
             heading[: e.start()] for _, heading, _ in rows for e in re.finditer(" > |$", heading)
         ):
             title = name.rpartition(" > ")[2]
-            said = max(one.said_in(title) / sum(term.telling for term in one.terms) for one in wanted)
+            said = max(one.share(padded_tokens(title)) for one in wanted)
             if said < _HALF:
                 continue
             below = [row for row in rows if f"{row[1]} > ".startswith(f"{name} > ")]
@@ -313,7 +309,7 @@ def _joined(parts: Sequence[tuple[int, int, str]]) -> str:
 
 def _unsaid(asked: Asked, passage: Passage) -> tuple[str, ...]:
     """Return the words that say what is asked and that a passage doesn't have; Korean verbs needn't stand there."""
-    tokens = f" {index_tokens(f'{file_title(passage.path)} {passage.heading} {passage.full_text}')} "
+    tokens = padded_tokens(f"{file_title(passage.path)} {passage.heading} {passage.full_text}")
     return tuple(
         term.surface
         for term in asked.terms
@@ -398,20 +394,6 @@ def _elsewhere(db: sqlite3.Connection, question: str, limit: int, *, part: bool)
     """Return what other files say where those that a question names don't answer it: nothing that only comes near."""
     hits = ask(db, question, limit, part=part)
     return replace(hits, passages=(), weak=False, far=hits.passages[:_MOST_FAR]) if hits.weak else hits
-
-
-def _listed(lines: Sequence[tuple[str, int, str]], listing: Listing, files: int) -> SearchHits:
-    """Return what was counted, with the lines, or one line of each file."""
-    first = {path: (path, line, text) for path, line, text in reversed(lines)}
-    many = len(first) > 1 and len(lines) > _LINES
-    shown = lines if listing.lines and not many else list(first.values())[::-1]
-    found = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in shown[:_LISTED]]
-    directly = sum(listing.folder == str(PurePosixPath(path).parent) for path in first)
-    counted = Listed(listing.place, listing.word, listing.title, len(lines), len(first), directly) if lines else None
-    if counted and listing.times:
-        word = word_pattern(listing.word)
-        counted = replace(counted, times=sum(len(word.findall(text)) for _, _, text in lines))
-    return SearchHits(tuple(found), (), files, counted=counted)
 
 
 def opening(db: sqlite3.Connection, file: int) -> SearchHits:

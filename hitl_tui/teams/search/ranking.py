@@ -19,7 +19,7 @@ from pathlib import Path, PurePosixPath
 
 from hitl_tui.meaning.encoder import MOST_SENTENCES, answering, likenesses, matches, nearest
 from hitl_tui.teams.search.query_terms import Term
-from hitl_tui.teams.search.tokens import has_korean, index_tokens
+from hitl_tui.teams.search.tokens import has_korean, padded_tokens
 
 _CANDIDATES, _COMPARED, _MEANT_ALIKE, _READ, _JUDGED = 300, 100, 30, 35, 8
 """Windows of which the words are weighed, of which the headings are compared, with others that are chosen by what they
@@ -208,7 +208,7 @@ class Asked:
 
     def value(self, text: str) -> float:
         """Return how much of the question a text says."""
-        tokens = f" {index_tokens(text)} "
+        tokens = padded_tokens(text)
         return sum(
             term.telling
             * max((f.weight * self.rarity(f.phrase) for f in term.forms if f" {f.phrase} " in tokens), default=0.0)
@@ -217,7 +217,7 @@ class Asked:
 
     def said_in(self, *texts: str) -> float:
         """Return how much those words of the question say that stand in all of some texts."""
-        tokens = [f" {index_tokens(text)} " for text in texts]
+        tokens = [padded_tokens(text) for text in texts]
         return sum(term.telling for term in self.terms if all(self.has(one, term) for one in tokens))
 
     def share(self, tokens: str) -> float:
@@ -337,7 +337,7 @@ def by_headings(asked: Asked, windows: Sequence[Window]) -> list[Window]:
             features={
                 "words": window.said / most,
                 "share": asked.share(window.tokens),
-                "heading_share": asked.share(f" {index_tokens(window.heading)} "),
+                "heading_share": asked.share(padded_tokens(window.heading)),
                 "heading": likes[title],
                 "window": window.like,
             },
@@ -361,7 +361,7 @@ def by_sentences(asked: Asked, windows: Sequence[Window]) -> list[Window]:
         path = window.path.casefold()
         features = {
             **window.features,
-            "sentence_share": max(asked.share(f" {index_tokens(text)} ") for text in parts),
+            "sentence_share": max(asked.share(padded_tokens(text)) for text in parts),
             "sentence": max(likes),
             "match": matched,
             "of_kind": any(says.search(window.text) for says in kinds),

@@ -14,7 +14,7 @@ from hitl_tui.core.written_language import language_of
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.extraction.lists import WHOLE_CHARS
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, quoted, shown_name
-from hitl_tui.teams.search.listing import Listed
+from hitl_tui.teams.search.counted_files import Counted
 from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, Passage, SearchHits, tongue
 
 _NAMED, _SHORT = 5, 160
@@ -362,20 +362,20 @@ def _missing(found: _Found) -> str:
     return found.words["missing"].format(words=", ".join(found.hits.missing))
 
 
-def _counted(words: Mapping[str, str], listed: Listed) -> str:
-    if listed.entries:
-        entries, when = _count(words, listed.lines, listed.entries), f" ({listed.when})" if listed.when else ""
-        return words["entries"].format(entries=entries, place=listed.place, when=when)
-    kind = "often" if listed.times else "counted" if listed.word else "titled" if listed.title else "placed"
+def _counted(words: Mapping[str, str], found: Counted) -> str:
+    if found.entries:
+        entries, when = _count(words, found.lines, found.entries), f" ({found.when})" if found.when else ""
+        return words["entries"].format(entries=entries, place=found.place, when=when)
+    kind = "often" if found.times else "counted" if found.word else "titled" if found.title else "placed"
     return words[kind].format(
-        word=listed.word,
-        title=listed.title,
-        place=listed.place,
-        where=f" (`{listed.place}`)" if listed.place else "",
-        lines=_count(words, listed.lines, "line"),
-        times=_count(words, listed.times, "time"),
-        files=_count(words, listed.files, "file"),
-        directly=words["directly"].format(files=f"{listed.directly:,}") if 0 < listed.directly < listed.files else "",
+        word=found.word,
+        title=found.title,
+        place=found.place,
+        where=f" (`{found.place}`)" if found.place else "",
+        lines=_count(words, found.lines, "line"),
+        times=_count(words, found.times, "time"),
+        files=_count(words, found.files, "file"),
+        directly=words["directly"].format(files=f"{found.directly:,}") if 0 < found.directly < found.files else "",
     )
 
 

@@ -86,7 +86,7 @@ class SearchTeam(Team):
         return {**given, "query": query, "documents": list(clean_patterns([str(item) for item in documents]))}
 
     def build(self) -> TeamGraph:
-        """Return the graph refresh → find → report, not compiled."""
+        """Return the graph find → report, not compiled."""
         from hitl_tui.teams.search.search_graph import search_graph
 
         return search_graph()

@@ -96,6 +96,11 @@ def index_tokens(text: str) -> str:
     return " ".join([phrase_tokens(clean), *short])
 
 
+def padded_tokens(text: str) -> str:
+    """Return the index tokens of a text between spaces, among which a phrase is looked for."""
+    return f" {index_tokens(text)} "
+
+
 def readable(text: str) -> str:
     """Return a text as a reader sees it: without the targets of links and the tags of HTML within it."""
     return _TARGET.sub(" ", text) if "](" in text or "<" in text else text

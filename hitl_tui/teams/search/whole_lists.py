@@ -14,10 +14,10 @@ from hitl_tui.extraction.lists import WHOLE_CHARS, Line, List, Row, folders_in, 
 from hitl_tui.meaning.encoder import answering, likenesses
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.files import SUFFIXES
+from hitl_tui.teams.search.counted_files import HOW_MANY
 from hitl_tui.teams.search.index_refresh import paths_of
-from hitl_tui.teams.search.listing import HOW_MANY
 from hitl_tui.teams.search.ranking import Asked, Window, file_title
-from hitl_tui.teams.search.tokens import index_tokens
+from hitl_tui.teams.search.tokens import padded_tokens
 
 _WORDS = Expressions(word_file(__package__, "words.toml")["lists"])
 ALL = _WORDS.all
@@ -105,7 +105,7 @@ def _is_rather(asked: Asked, below: List, sections: List) -> bool:
     within = (below.path, below.page) == (sections.path, sections.page) and below.heading != sections.heading
     if not (within and below.heading.startswith(sections.heading) and sections.first <= below.first <= sections.last):
         return False
-    own, above = f" {index_tokens(_called(below))} ", f" {index_tokens(_told(sections))} "
+    own, above = padded_tokens(_called(below)), padded_tokens(_told(sections))
     return any(asked.has(own, term) and not asked.has(above, term) for term in asked.terms)
 
 
@@ -141,12 +141,12 @@ def _near(
                 if _meet(one.page, one.first, one.last, (window.page, window.parts[0][0], window.parts[-1][1]))
                 or one.heading == window.heading
             ]
-            if ranks or path in paths or len(rows) <= _AROUND or asked.share(f" {index_tokens(_called(one))} "):
+            if ranks or path in paths or len(rows) <= _AROUND or asked.share(padded_tokens(_called(one))):
                 one = replace(one, path=path)
                 yield one, _words(asked, one, _called(one), ranks)
     for one in () if named else folders_in(paths_of(db)):
         name = one.heading.rpartition("/")[2]
-        if asked.share(f" {index_tokens(name)} "):
+        if asked.share(padded_tokens(name)):
             ranks = [rank for rank, window in near if window.path.startswith(f"{one.heading}/")]
             yield one, _words(asked, one, name, ranks)
 
@@ -169,14 +169,14 @@ def _meet(page: int, first: int, last: int, place: tuple[int, int, int]) -> bool
 
 
 def _words(asked: Asked, one: List, title: str, ranks: Sequence[int]) -> dict[str, float]:
-    told = f" {index_tokens(_told(one))} "
+    told = padded_tokens(_told(one))
     headings = [text for *_, text in one.items[:_SOME] if one.kind == "section"]
     return {
         "share": asked.share(told),
-        "heading_share": asked.share(f" {index_tokens(title)} "),
-        "all": asked.share(told + f" {index_tokens(one.text[:WHOLE_CHARS])} "),
+        "heading_share": asked.share(padded_tokens(title)),
+        "all": asked.share(told + padded_tokens(one.text[:WHOLE_CHARS])),
         "rank": 1 / (1 + min(ranks)) if ranks else 0.0,
-        "beside": max((asked.share(f" {index_tokens(heading)} ") for heading in headings), default=0.0),
+        "beside": max((asked.share(padded_tokens(heading)) for heading in headings), default=0.0),
         "many": math.log(min(len(one.items), _SOME)),
         one.kind: 1.0,
         "": 1.0,
@@ -185,7 +185,7 @@ def _words(asked: Asked, one: List, title: str, ranks: Sequence[int]) -> dict[st
 
 def _those_meant(asked: Asked, one: List, but: re.Pattern[str] | None) -> tuple[Line, ...]:
     """Return those items of a list that have what the question names as a name or value of theirs, if some have."""
-    above, items = f" {index_tokens(_told(one))} ", one.items
+    above, items = padded_tokens(_told(one)), one.items
     for term in asked.terms:
         if term.telling >= _NAMES and not asked.has(above, term):
             value = re.compile(

@@ -19,6 +19,8 @@ from hitl_tui.teams.search.index_refresh import paths_of
 from hitl_tui.teams.search.query_terms import alike, bare_words, whole_words
 from hitl_tui.teams.search.tokens import has_korean, normalise, phrase_tokens
 
+Line = tuple[str, int, str]
+"""Path, number and text of a line."""
 _FILE = word_file(__package__, "words.toml")
 HOW_MANY, _BUT = Expressions(_FILE["counts"]).how_many, Expressions(_FILE["counts"]).but
 """What asks how many there are, of anything; and what says that something isn't counted."""
@@ -33,6 +35,8 @@ _ENDING = 2
 """Letters that a word may have beyond a folder's name: Korean, korea."""
 _PART = re.compile(r"[^\W\d_]+")
 _SOUNDS_SO = 65
+_LINES = 12
+"""Lines of several files up to which each is shown, rather than one of each file."""
 _SEVERAL, _MOSTLY = 2, 2
 """Files that are several, and how many times as many words name files as don't, where most do."""
 SAYS, _LITTLE = 0.3, 0.12
@@ -84,15 +88,16 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """What a listing gave.
+class Counted:
+    """What was counted or listed.
 
     Args:
-        place, word, title: what was counted; see `Listing`.
-        lines, files: how many lines have the word, and how many files there are.
+        place, word, title: what was meant; see `Listing`. Of entries, the document or folder that consists of them.
+        lines, files: how many lines have the word, or entries there are, and in how many files.
         directly: how many of the files are in the folder itself, and not in one below it.
-        entries: of which kind the entries of a document are that were counted; empty where it was something else.
-        when: of which year, or year and month, they are.
+        entries: of which kind they are: `folder`, `release`, `question`, `function`, `class_definition`; empty for
+            files.
+        when: the year, year and month, or series of releases that was asked for; empty for any.
         times: how often the word stands there; 0 where that isn't asked for.
     """
 
@@ -105,6 +110,29 @@ class Listed:
     entries: str = ""
     when: str = ""
     times: int = 0
+
+
+def files_in(
+    db: sqlite3.Connection, question: str, named: Sequence[int], but: re.Pattern[str] | None
+) -> tuple[Counted | None, list[Line]] | None:
+    """Return the files or lines that a question counts or lists, with the line of each; None for other questions.
+
+    Of files that it names, by id, these alone are looked through; `but` finds what isn't counted (see `all_but`).
+    """
+    listing = listing_in(db, question)
+    lines = lines_of(db, listing, named) if listing else []
+    if listing is None or not (lines or named):
+        return None
+    lines = [line for line in lines if not (but and but.match(PurePosixPath(line[0]).name))]
+    if not lines:
+        return None, lines
+    first = {line[0]: line for line in reversed(lines)}
+    directly = sum(listing.folder == str(PurePosixPath(path).parent) for path in first)
+    word = word_pattern(listing.word) if listing.times else None
+    times = sum(len(word.findall(text)) for _, _, text in lines) if word else 0
+    counted = Counted(listing.place, listing.word, listing.title, len(lines), len(first), directly, times=times)
+    each = listing.lines and (len(first) == 1 or len(lines) <= _LINES)
+    return counted, lines if each else list(first.values())[::-1]
 
 
 def listing_in(db: sqlite3.Connection, question: str) -> Listing | None:
@@ -294,8 +322,8 @@ def letters(text: str) -> str:
     return "".join(letter for letter in text.casefold() if letter.isalnum())
 
 
-def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> list[tuple[str, int, str]]:
-    """Return path, number and text of the lines that a listing means, in order; of some files, if any are named."""
+def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> list[Line]:
+    """Return the lines that a listing means, in order; of some files, if any are named."""
     if listing.word:
         found = [line for line in _lines_with(db, listing.word, named) if listing.takes(line[0])]
         if not listing.about:
@@ -308,7 +336,7 @@ def lines_of(db: sqlite3.Connection, listing: Listing, named: Sequence[int]) -> 
     return [line for line in lines if line[2].casefold().startswith(begins)]
 
 
-def _titles(db: sqlite3.Connection) -> Iterator[tuple[str, int, str]]:
+def _titles(db: sqlite3.Connection) -> Iterator[Line]:
     """Yield of each searched file its path, the line it begins in, and its title, or the first line of one without."""
     first = db.execute(
         "SELECT path, coalesce(heading, ''), coalesce(parts, '[[1, 1, \"\"]]') FROM files LEFT JOIN windows"
@@ -327,7 +355,7 @@ def word_pattern(word: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(word)}{end}", how)
 
 
-def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[tuple[str, int, str]]:
+def _lines_with(db: sqlite3.Connection, word: str, named: Sequence[int]) -> Iterator[Line]:
     """Yield the lines that have a word."""
     found = word_pattern(word)
     rows = db.execute(

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hitl_tui.meaning.expressions import Expressions, word_file
-from hitl_tui.teams.search.index_refresh import paths_of
-from hitl_tui.teams.search.listing import (
+from hitl_tui.teams.search.counted_files import (
     BEGINS,
     HOW_MANY,
     SAYS,
+    Counted,
+    Line,
     folder_in,
     letters,
     lines_in,
@@ -21,8 +22,9 @@ from hitl_tui.teams.search.listing import (
     says_more,
     telling_words,
 )
-from hitl_tui.teams.search.lists import blocks_of
+from hitl_tui.teams.search.index_refresh import paths_of
 from hitl_tui.teams.search.query_terms import whole_words
+from hitl_tui.teams.search.whole_lists import blocks_of
 
 _WORDS = Expressions(word_file(__package__, "words.toml")["entries"])
 _NOUNS, _LINES = _WORDS.rows["nouns"], dict(_WORDS.rows["lines"])
@@ -34,33 +36,16 @@ _FEWEST, _RULED = 2, 2
 """Entries that a document has at least, and lines of one that may stand below a rule."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """The entries that a question counts or lists.
+def entries_in(
+    db: sqlite3.Connection, question: str, named: Sequence[int], but: re.Pattern[str] | None
+) -> tuple[Counted, list[Line]] | None:
+    """Return the entries that a question counts or lists, with the line of each; see `files_in`.
 
-    Args:
-        noun: of what kind they are: `folder`, `release`, `question`, `function`, `class_definition`.
-        when: the year, year and month, or series of releases that was asked for; empty for any.
-        place: the document or folder that consists of them.
-        lines: path, line and text of each; of a folder those of its first file, and its name.
-    """
-
-    noun: str
-    when: str
-    place: str
-    lines: tuple[tuple[str, int, str], ...]
-
-
-def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> Entries | None:
-    """Return the entries that a question counts or lists; None for other questions, and where there are none.
-
-    Args:
-        db: the store; the caller holds a read transaction.
-        question: the question, without the names of files.
-        named: ids of the files that it names.
+    A folder has the line of the first file in it, and its name. None where there are no entries.
     """
     if not named and _WORDS.folders.search(question) and not _WORDS.files_in_all.search(question):
-        return _folders(paths_of(db), question)
+        folders = _folders(paths_of(db), question)
+        return _counted("folder", "", *folders, but) if folders else None
     noun = next((noun for noun, words in _NOUNS if words.search(question)), "")
     listed = named and noun in _CODE and _WORDS.all_code.search(question)
     if not noun or not (listed or HOW_MANY.search(question)):
@@ -68,7 +53,7 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
     year, month = _WORDS.year.search(question), _WORDS.month.search(question)
     series = _WORDS.series.search(question) if noun == "release" else None
     when = _When(year[0] if year else "", _number(month) if year and month else 0, _version(series))
-    best: list[tuple[str, int, str]] = []
+    best: list[Line] = []
     for path in _files(db, question, named, changes=noun == "release"):
         found = [(path, line, text) for line, text, dated in _entries(db, path, noun) if when.fits(f"{text} {dated}")]
         if begins := BEGINS.search(question):
@@ -79,11 +64,18 @@ def entries_in(db: sqlite3.Connection, question: str, named: Sequence[int]) -> E
         best = max(best, found, key=len)
     if len(best) < (1 if named else _FEWEST):
         return None
-    return Entries(noun, str(when), best[0][0], tuple(best))
+    return _counted(noun, str(when), best[0][0], best, but)
 
 
-def _folders(paths: Sequence[str], question: str) -> Entries | None:
-    """Return the folders that stand directly in the one that a question names by words of its path."""
+def _counted(
+    noun: str, when: str, place: str, lines: Sequence[Line], but: re.Pattern[str] | None
+) -> tuple[Counted, list[Line]]:
+    kept = [line for line in lines if not (but and but.match(line[2]))]
+    return Counted(place, "", "", len(kept), 1, entries=noun, when=when), kept
+
+
+def _folders(paths: Sequence[str], question: str) -> tuple[str, list[Line]] | None:
+    """Return the folder that a question names by words of its path, and the folders directly in it."""
     below: dict[str, dict[str, str]] = {}
     for path in sorted(paths):
         parts = path.split("/")
@@ -103,7 +95,7 @@ def _folders(paths: Sequence[str], question: str) -> Entries | None:
     more = says_more(others, len(words) - len(others) + bool(called)) and not _WORDS.subfolders.search(question)
     if more or not (called or named[folder] or not words):
         return None
-    return Entries("folder", "", folder or ".", tuple((path, 1, f"{name}/") for name, path in below[folder].items()))
+    return folder or ".", [(path, 1, f"{name}/") for name, path in below[folder].items()]
 
 
 @dataclass(frozen=True, slots=True)
