@@ -23,9 +23,10 @@ from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.bounded_output import Bounded
 from hitl_tui.teams.command.team import report
 from hitl_tui.teams.contract import BRIEF, TeamResult
+from hitl_tui.teams.passages import Passage
 from hitl_tui.teams.printed_figures import run_of
 from hitl_tui.teams.process import OUTPUT_LIMIT
-from hitl_tui.teams.search.passage_search import Passage, SearchHits
+from hitl_tui.teams.search.passage_search import SearchHits
 from hitl_tui.teams.search.search_report import NOTHING, make_report
 from hitl_tui.wording.file_rows import file_rows
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hitl_tui.teams.analysis.analysis_model import Passage, brief, render
+from hitl_tui.teams.analysis.analysis_model import brief, render
 from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.teams.passages import Passage
 
 LIMITS = [
     Passage("rules.md", 3, 3, "- Storage is limited to at most 100 GB per user."),
@@ -87,5 +88,5 @@ def test_several_limits_that_fit_alike_are_listed_and_none_is_chosen() -> None:
     ]
     analysis = analyse("Can a hotel room cost 120 euros?", rooms)
     assert not analysis.found and analysis.limit is None
-    for told in ("EUR 110 (“A hotel room may cost at most 110 euros.” old.md:1)", "130 euros.” new.md:1)"):
+    for told in ("EUR 110 (“A hotel room may cost at most 110 euros.” [`old.md:1`])", "130 euros.” [`new.md:1`])"):
         assert told in analysis.not_computed.partition("say which: ")[2]

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from hitl_tui.teams.analysis.analysis_graph import whole
-from hitl_tui.teams.analysis.analysis_model import Analysis, Passage
+from hitl_tui.teams.analysis.analysis_model import Analysis
 from hitl_tui.teams.analysis.computation import analyse
 from hitl_tui.teams.analysis.limits import Limit, limits_in
+from hitl_tui.teams.passages import Passage
 from hitl_tui.teams.secret_mask import SecretMask
 
 RISE = "집주인이 전세금 3억을 10억으로 올려달래"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.analysis.computation import analyse
+from hitl_tui.teams.passages import Passage
 
 LAB = """# Laboratory
 

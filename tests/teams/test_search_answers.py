@@ -9,9 +9,10 @@ import pytest
 
 from hitl_tui.extraction.markup import line_blocks
 from hitl_tui.teams.contract import quoted
+from hitl_tui.teams.passages import Passage
 from hitl_tui.teams.search.counted_files import Counted
 from hitl_tui.teams.search.index import SearchIndex
-from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, Passage, SearchHits
+from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, SearchHits
 from hitl_tui.teams.search.query_terms import parse_question
 from hitl_tui.teams.search.search_report import NOTHING, make_report
 from hitl_tui.teams.search.tokens import index_tokens, readable
@@ -491,7 +492,7 @@ def test_lines_that_a_document_breaks_are_quoted_as_a_paragraph() -> None:
         "-a   a column\n"
         "-b   another column\n"
     )
-    passage = Passage("a.txt", 1, 6, 0, "", text, 1.0)
+    passage = Passage("a.txt", 1, 6, text, score=1.0)
     report = make_report("limit", SearchHits((passage,), (), 1), {**NOTHING, "searched": 1})
     quote = [line for line in report.text.split("\n") if line.startswith(">")]
     assert quote == [
@@ -538,7 +539,7 @@ def test_lines_that_a_document_breaks_are_quoted_as_a_paragraph() -> None:
 def test_a_paragraph_is_one_line_and_lists_tables_code_and_headings_keep_theirs(
     path: str, text: str, quote: list[str]
 ) -> None:
-    passage = Passage(path, 1, 9, 0, "", text, 1.0)
+    passage = Passage(path, 1, 9, text, score=1.0)
     report = make_report("rent", SearchHits((passage,), (), 1), {**NOTHING, "searched": 1})
     lines = [line for line in report.text.split("\n") if line.startswith(">")]
     assert lines == [f"> {line}".rstrip() for line in quote]
@@ -631,7 +632,7 @@ def test_a_quotation_ends_where_a_sentence_or_a_word_does(text: str, shown: str)
 def test_an_answer_is_in_the_language_of_its_own_question_and_that_of_the_session_where_it_is_a_bare_name(
     question: str, session: str, found: str
 ) -> None:
-    passage = Passage("a.md", 1, 1, 0, "", "The deposit is 300. 보증금은 300이다.", 1.0)
+    passage = Passage("a.md", 1, 1, "The deposit is 300. 보증금은 300이다.", score=1.0)
     text = make_report(question, SearchHits((passage,), (), 1), {**NOTHING, "searched": 1}, session).text
     assert found in text
 

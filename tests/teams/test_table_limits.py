@@ -8,9 +8,9 @@ import pytest
 
 from hitl_tui.tables.ask import About, about, ask
 from hitl_tui.tables.files import table_files
-from hitl_tui.teams.analysis.analysis_model import Passage
 from hitl_tui.teams.analysis.table_answer import brief
 from hitl_tui.teams.analysis.table_limits import held
+from hitl_tui.teams.passages import Passage
 
 LOANS = (
     "대여일,이름,품목,금액\n2026-03-02,가을,보드게임,9000\n2026-03-05,나무,퍼즐,7000\n2026-03-09,다솔,보드게임,14000\n"

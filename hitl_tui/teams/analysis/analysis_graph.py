@@ -26,7 +26,7 @@ from hitl_tui.tables.engine import in_thread
 from hitl_tui.tables.files import SUFFIXES, table_files
 from hitl_tui.tables.profile import plain
 from hitl_tui.tables.query import TableQuery
-from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, Passage, citations, render, say
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, Analysis, citations, render, say
 from hitl_tui.teams.analysis.analysis_model import brief as analysis_brief
 from hitl_tui.teams.analysis.computation import compute, measured_steps, with_insights
 from hitl_tui.teams.analysis.limits import Limit
@@ -43,6 +43,7 @@ from hitl_tui.teams.contract import (
     TeamTask,
     brief_of,
 )
+from hitl_tui.teams.passages import Passage
 from hitl_tui.teams.printed_figures import run_of
 from hitl_tui.teams.secret_mask import SecretMask
 

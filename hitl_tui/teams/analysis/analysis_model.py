@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from hitl_tui.meaning.amounts import Amount
 from hitl_tui.teams.contract import Block, Brief, Citation
@@ -13,8 +13,6 @@ from hitl_tui.teams.number_format import is_exact, number, shown
 QUERY: Final = "query"
 MAX_QUERY = 20_000
 """Characters of a question that are looked at."""
-QUOTE_LIMIT = 300
-TEXT_LIMIT = 100_000
 
 Source = Citation | str
 """Where a figure comes from: a citation, the question itself (`QUERY`), or the TODOs whose output it is."""
@@ -36,46 +34,6 @@ def shown_amount(amount: Amount, language: str) -> str:
     if amount.kind in ("mass", "distance", "degrees", "pixels"):
         return f"{number(amount.value, 6)} {amount.unit}"
     return shown(amount.value, amount.kind, amount.unit, language, places=amount.scale >= 10**4)
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A piece of a document of the workspace, as the search team hands it over.
-
-    Args:
-        page: page of a PDF, counted from 1; 0 for other files.
-        heading: the nearest one above.
-    """
-
-    path: str
-    line: int
-    end_line: int
-    text: str
-    page: int = 0
-    heading: str = ""
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Passage:
-        """Read a passage, its text cut at 100,000 characters; `heading` may be a list of texts, outermost first."""
-        heading, line = data.get("heading") or "", int(data.get("line", 1))
-        return cls(
-            path=str(data["path"]),
-            line=line,
-            end_line=int(data.get("end_line", line)),
-            text=str(data.get("text", ""))[:TEXT_LIMIT],
-            page=int(data.get("page") or 0),
-            heading=heading if isinstance(heading, str) else " > ".join(map(str, heading)),
-        )
-
-    def cite(self, start: int, end: int) -> Citation:
-        """Return the citation of `text[start:end]`, down to the line where the passage keeps its lines."""
-        quote = self.text[start:end].strip()
-        start = end - len(self.text[start:end].lstrip())
-        first, last = self.line, self.end_line
-        if self.text.count("\n") == last - first:
-            first += self.text.count("\n", 0, start)
-            last = first + self.text[start:end].rstrip().count("\n")
-        return Citation(self.path, first, last, quote[:QUOTE_LIMIT], self.page)
 
 
 @dataclass(frozen=True, slots=True)

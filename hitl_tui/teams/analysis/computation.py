@@ -17,10 +17,10 @@ from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import tokens
 from hitl_tui.teams.analysis import limits as rules
-from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Passage, Step, say, shown_amount
-from hitl_tui.teams.analysis.limits import Limit, direction_of, is_exception, limits_in, sentences
-from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.analysis.analysis_model import MAX_QUERY, QUERY, Analysis, Finding, Step, say, shown_amount
+from hitl_tui.teams.analysis.limits import Limit, direction_of, in_one_line, is_exception, limits_in, sentences
 from hitl_tui.teams.number_format import exact, number
+from hitl_tui.teams.passages import Passage
 from hitl_tui.teams.printed_figures import Run, differences
 
 _MEASURED, _NOTES, _NEAREST = 12, 4, 4
@@ -220,10 +220,7 @@ class _Question:
         return self._listed(found, korean, "Not computed: several limits fit; say which")
 
     def _listed(self, limits: Sequence[Limit], korean: str, english: str) -> str:
-        told = (
-            f"{shown_amount(one.amount, self.language)} (“{_plain(one.source)}” {one.source.label})" for one in limits
-        )
-        return f"{self._say(korean, english)}: {'; '.join(told)}."
+        return f"{self._say(korean, english)}: {'; '.join(one.quoted(self.language) for one in limits)}."
 
     def _beside(self, figure: Amount, limit: Limit) -> Analysis:
         kind, over = self._kind(limit), figure.value - limit.amount.value
@@ -243,7 +240,7 @@ class _Question:
         if not limit.source.path:  # as the question states it
             return replace(made, steps=(*made.steps, *steps), findings=(Finding(f"{said}.", (QUERY,)),), summary=said)
         cited = tuple(replace(step, sources=(QUERY, limit.source)) for step in steps)
-        finding = Finding(f"{said}. “{_plain(limit.source)}”", (limit.source,))
+        finding = Finding(f"{said}. “{limit.line()}”", (limit.source,))
         summary = f"{said} ({limit.source.label})"
         return replace(made, steps=(*made.steps, *cited), limit=limit.source, findings=(finding,), summary=summary)
 
@@ -258,10 +255,6 @@ class _Question:
 
     def _kind(self, limit: Limit) -> str:
         return self._say("하한", "minimum") if limit.bound == "min" else self._say("상한", "limit")
-
-
-def _plain(place: Citation) -> str:
-    return " ".join(place.quote.split()).lstrip("-*+•#> ")
 
 
 def _joined_by_signs(text: str, figures: Sequence[Amount]) -> str:
@@ -333,13 +326,15 @@ def with_insights(analysis: Analysis, passages: Sequence[Passage]) -> Analysis:
             first, last = _section(passage, limit.line)
             excepted = [passage.cite(*span) for span in sentences(passage) if is_exception(passage.text[slice(*span)])]
             lead = say(language, "상한에 딸린 조건", "Said beside the limit")
-            insights += [Finding(f"{lead}: “{_plain(one)}”", (one,)) for one in excepted if first <= one.line < last]
+            insights += [
+                Finding(f"{lead}: “{in_one_line(one.quote)}”", (one,)) for one in excepted if first <= one.line < last
+            ]
     set_ = limits_in(passages) if limit else []
     lead = say(language, "같은 곳의 다른 한도", "Another limit set there")
     for held in [one for one in set_ if one.source == limit][:1]:
         for one in set_:
             if one.beside(held) and one.amount.value != held.amount.value:
-                told = f"{lead}: {shown_amount(one.amount, language)} (“{_plain(one.source)}”)"
+                told = f"{lead}: {shown_amount(one.amount, language)} (“{in_one_line(one.source.quote)}”)"
                 insights.append(Finding(told, (one.source,)))
     if analysis.found and not passages:
         korean = "주어진 문서가 없어 질문만으로 계산했습니다."

@@ -15,8 +15,9 @@ from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.encoder import likenesses
 from hitl_tui.meaning.expressions import Expressions, word_file
 from hitl_tui.tables.words import likeness, tokens
-from hitl_tui.teams.analysis.analysis_model import Passage
+from hitl_tui.teams.analysis.analysis_model import shown_amount
 from hitl_tui.teams.contract import Citation
+from hitl_tui.teams.passages import Passage
 
 MAX_TEXT, MAX_LIMITS, _RATED = 200_000, 2_000, 50
 """Characters of passages that are read, the first ones; limits that are found in them, and that are rated."""
@@ -53,6 +54,20 @@ class Limit:
     said: str
     section: str = ""
 
+    def line(self, passages: Sequence[Passage] = ()) -> str:
+        """Return the line that sets it, whole where a passage has it, for what is said beside it may restrict it."""
+        place, quote = self.source, self.source.quote
+        for passage in passages:
+            lines, at = passage.text.split("\n"), place.line - passage.line
+            if (passage.path, passage.page) == (place.path, place.page) and 0 <= at < len(lines):
+                quote = lines[at]
+                break
+        return in_one_line(quote)
+
+    def quoted(self, language: str, passages: Sequence[Passage] = ()) -> str:
+        """Return it for people, with the line that sets it, and where."""
+        return f"{shown_amount(self.amount, language)} (“{self.line(passages)}” [`{self.source.label}`])"
+
     def beside(self, other: Limit) -> bool:
         """Whether another limit of the same kind stands in the same section."""
         here, there = self.source, other.source
@@ -63,6 +78,11 @@ class Limit:
         if self.bound == _MIN:
             return amount.value >= self.amount.value
         return amount.value < self.amount.value or (amount.value == self.amount.value and self.bound != _BELOW)
+
+
+def in_one_line(quote: str) -> str:
+    """Return what is quoted without line breaks, and without the sign of an item or heading that it begins with."""
+    return " ".join(quote.split()).lstrip("-*+•#> ")
 
 
 def sentences(passage: Passage) -> Iterator[tuple[int, int]]:

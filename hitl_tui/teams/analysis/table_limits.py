@@ -11,8 +11,9 @@ from hitl_tui.tables.profile import UNITS_OF_TIME, Column
 from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.question_in_table import is_money
 from hitl_tui.tables.words import words_of
-from hitl_tui.teams.analysis.analysis_model import Passage, say, shown_amount
+from hitl_tui.teams.analysis.analysis_model import say, shown_amount
 from hitl_tui.teams.analysis.limits import Limit, fitting, limits_in, periods_of
+from hitl_tui.teams.passages import Passage
 
 _TIMES = dict(zip(UNITS_OF_TIME, ("second", "minute", "hour"), strict=True))
 _SCALES = {"만원": 10**4, "천원": 10**3, "억원": 10**8}
@@ -27,7 +28,7 @@ def held(answer: Answer, question: str, passages: Sequence[Passage], language: s
     assert column is not None
     set_ = [one for one in limits_in([p for p in passages if p.path != query.source]) if one.bound != "min"]
     fit = _of_these(question, query, [one for one in set_ if _measures(column, one.amount)])
-    listed = ", ".join(_quoted(one, passages, language) for one in fit)
+    listed = ", ".join(one.quoted(language, passages) for one in fit)
     if not fit:
         none = f'Not answered: no limit was found in the documents for "{open_.said}"'
         return answer, say(language, f"답하지 않음: 문서에서 한도를 찾지 못했습니다(‘{open_.said}’)", none), None
@@ -46,27 +47,13 @@ def held(answer: Answer, question: str, passages: Sequence[Passage], language: s
     found = run(replace(answer, why="", mapped=replace(mapped, query=replace(query, filters=filters))))
     said = say(language, f"문서의 한도: {listed}", f"limit in the documents: {listed}")
     beside = [
-        one for one in set_ if one.source.label == limit.source.label or _line(one, passages) == _line(limit, passages)
+        one for one in set_ if one.source.label == limit.source.label or one.line(passages) == limit.line(passages)
     ]
     others = {shown_amount(one.amount, language) for one in beside if one.amount != limit.amount}
     if others:
         more = ", ".join(sorted(others))
         said += say(language, f"; 같은 곳에 다른 한도도 있음: {more}", f"; another limit is set there, too: {more}")
     return found, said, limit
-
-
-def _quoted(limit: Limit, passages: Sequence[Passage], language: str) -> str:
-    """Return a limit with the line that sets it, whole, for what is said beside it may restrict it."""
-    return f"{shown_amount(limit.amount, language)} (“{_line(limit, passages)}” [`{limit.source.label}`])"
-
-
-def _line(limit: Limit, passages: Sequence[Passage]) -> str:
-    place = limit.source
-    for passage in passages:
-        lines = passage.text.split("\n")
-        if passage.path == place.path and passage.page == place.page and 0 <= place.line - passage.line < len(lines):
-            return lines[place.line - passage.line].strip().lstrip("-*#> ")
-    return " ".join(place.quote.split()).lstrip("-*#> ")
 
 
 def _of_these(question: str, query: TableQuery, limits: Sequence[Limit]) -> list[Limit]:

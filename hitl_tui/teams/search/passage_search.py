@@ -21,6 +21,7 @@ from hitl_tui.meaning.sounds import korean_sound, skeleton, sound_likeness
 from hitl_tui.meaning.word_forms import ends_as_predicate
 from hitl_tui.tables.files import SUFFIXES
 from hitl_tui.tables.words import is_worked_out, lexicon
+from hitl_tui.teams.passages import Passage
 from hitl_tui.teams.search.counted_entries import entries_in
 from hitl_tui.teams.search.counted_files import Counted, all_but, files_in
 from hitl_tui.teams.search.index_refresh import searched
@@ -86,38 +87,6 @@ _ASKS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage of a document that answers.
-
-    Args:
-        path: file relative to the folder, forward slashes.
-        line, end_line: counted from 1, inclusive (in a PDF: within the page).
-        page: page of a PDF; 0 for other files.
-        heading: the headings above it.
-        text: the words, with those before at most `MAX_PASSAGE_CHARS` characters.
-        score: higher is better; comparable within one question.
-        before: what stands before the first line, up to it: what answers is often said before or after what is asked.
-        items, of: where all of something is asked for, how many items of this list are meant, and how many it has.
-    """
-
-    path: str
-    line: int
-    end_line: int
-    page: int
-    heading: str
-    text: str
-    score: float
-    before: str = ""
-    items: int = 0
-    of: int = 0
-
-    @property
-    def full_text(self) -> str:
-        """The words with those before."""
-        return self.before + self.text
-
-
-@dataclass(frozen=True, slots=True)
 class SearchHits:
     """The answer to a question.
 
@@ -178,7 +147,7 @@ def ask(
     terms = asked.terms
     if listed := entries_in(db, question, named, but) or files_in(db, question, named, but):
         counted, lines = listed
-        shown = [Passage(path, line, line, 0, "", _cut(text), 1.0) for path, line, text in lines[:_LISTED]]
+        shown = [Passage(path, line, line, _cut(text), score=1.0) for path, line, text in lines[:_LISTED]]
         return SearchHits(tuple(shown), (), searched(db), counted=counted)
     absent = [t for t in terms if not asked.stands(t) and t.telling >= _NAMED and not _is_predicate(t, question)]
     absent = [t for t in absent if not _HOW.search(t.surface)]
@@ -276,7 +245,7 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
             steps = [row for row in below if _STEP.match(row[1][len(name) + 3 :])]
             by_steps = len({heading for _, heading, _ in steps}) > 1
             pieces = [
-                Passage(path, parts[0][0], parts[-1][1], page, heading, _joined(parts), found[0].score)
+                Passage(path, parts[0][0], parts[-1][1], _joined(parts), page, heading, found[0].score)
                 for (page, heading), some in groupby(steps if by_steps else below, key=itemgetter(0, 1))
                 if (parts := [part for *_, kept in some for part in kept])
             ]
@@ -289,7 +258,7 @@ def _told_whole(db: sqlite3.Connection, asked: Asked, found: Sequence[Passage], 
 def _with_lists(lists: Sequence[List], passages: Sequence[Passage], *, first: bool) -> list[Passage]:
     """Return passages with the lists that have all of what is asked for before them, or after the first of them."""
     whole = [
-        Passage(o.path, o.first, o.last, o.page, o.heading, o.text, passages[0].score, "", len(o.items), o.of)
+        Passage(o.path, o.first, o.last, o.text, o.page, o.heading, passages[0].score, "", len(o.items), o.of)
         for o in lists[: 1 if first else len(lists)]
     ]
     rest = [
@@ -407,7 +376,7 @@ def opening(db: sqlite3.Connection, file: int) -> SearchHits:
         return SearchHits((), (), searched(db))
     path, page, heading, parts = row
     line, end, text = json.loads(parts)[0]
-    return SearchHits((Passage(path, line, end, page, heading, _cut(text), 0.0),), (), searched(db), weak=True)
+    return SearchHits((Passage(path, line, end, _cut(text), page, heading),), (), searched(db), weak=True)
 
 
 def _sounding(db: sqlite3.Connection, word: str) -> list[tuple[str, float]]:
@@ -524,7 +493,7 @@ def _quote(asked: Asked, window: Window) -> Passage:
     parts = window.parts[first:last]
     words, score = _cut(_joined(parts), asked), round(window.score, 4)
     before = _joined(window.parts[begin : first + 1]).removesuffix(parts[0][2])
-    return Passage(window.path, parts[0][0], parts[-1][1], window.page, window.heading, words, score, before)
+    return Passage(window.path, parts[0][0], parts[-1][1], words, window.page, window.heading, score, before)
 
 
 def _cut(text: str, asked: Asked | None = None) -> str:

@@ -14,8 +14,9 @@ from hitl_tui.core.written_language import language_of
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.extraction.lists import WHOLE_CHARS
 from hitl_tui.teams.contract import BRIEF, Block, Brief, Citation, TeamResult, quoted, shown_name
+from hitl_tui.teams.passages import Passage
 from hitl_tui.teams.search.counted_files import Counted
-from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, Passage, SearchHits, tongue
+from hitl_tui.teams.search.passage_search import MAX_PASSAGE_CHARS, SearchHits, tongue
 
 _NAMED, _SHORT = 5, 160
 _LISTED, _LINE = 12, 160
