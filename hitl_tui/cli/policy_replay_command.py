@@ -80,6 +80,8 @@ def _difference_line(one: Difference) -> str:
     outcomes = {
         "approved": _("approved"),
         "rejected": _("rejected"),
+        "skipped": _("skipped"),
+        "stopped": _("stopped"),
         "expired": _("expired"),
         "pending": _("waiting"),
         "superseded": "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from hitl_tui.core.events import after_seconds
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.policy import Facts, Judgement, Mode, Policy, Risk, Ruling, Terms
-from hitl_tui.core.requests import Kind, Outcome, resolve
+from hitl_tui.core.requests import Kind, Outcome, Resolution, Verdict, resolve
 from hitl_tui.ledger.records import RequestView
 
 
@@ -46,7 +46,7 @@ class Recorded:
     def outcome(self) -> str:
         """How it stands: what became of its request, or what the policy said."""
         if self.view is not None:
-            return self.view.resolution.outcome.value
+            return _became(self.view.resolution)
         return {Ruling.ALLOW: "allowed", Ruling.DENY: "denied"}.get(self.before.ruling, "")
 
 
@@ -135,7 +135,14 @@ def _difference(one: Recorded, after: Judgement, now: str) -> Difference:
     request, terms = one.view.request, after.terms
     deadline = after_seconds(request.opened_at, terms.deadline) if terms.deadline else ""
     found = resolve(replace(request, terms=terms, deadline=deadline), one.view.decisions, now)
-    return Difference(one, after, found.outcome.value, found.needed)
+    return Difference(one, after, _became(found), found.needed)
+
+
+def _became(found: Resolution) -> str:
+    """Return what became of a request: its outcome, and where it was skipped or stopped that."""
+    if found.outcome is not Outcome.REJECTED:
+        return found.outcome.value
+    return {Verdict.SKIP: "skipped", Verdict.STOP: "stopped"}.get(found.verdict or Verdict.REJECT, found.outcome.value)
 
 
 def _said(judgement: Judgement) -> dict[str, Json]:

@@ -34,6 +34,7 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
     by, channel = str(decision["by"]), str(decision["channel"])
     nobody = decision["asked"] in (ALLOWED, DENIED) or channel in ("deadline", "limit", "policy", "mode")
     silent = _("the deadline passed") if channel == "deadline" else _("nobody was asked")
+    silent = _("decided by a rule") if decision["asked"] == DENIED else silent  # people may have been asked before
     who = in_line(f"({silent})") if nobody else who_words(by, channel)
     why = str(decision["reason"])
     parts = [

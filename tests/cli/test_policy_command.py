@@ -262,6 +262,15 @@ def test_replay_says_what_other_rules_would_have_made_of_calls_and_steps(shell: 
     )
 
 
+def test_replay_tells_a_skip_from_a_rejection(shell: Shell) -> None:
+    assert shell.run("run", S1_EN, "--json").code == 3
+    shell.run("do", "s1", "/todo skip 1")
+    deny = '[[policy]]\nteam = "search_team"\ndecision = "deny"\n'
+    assert [one["before"]["outcome"] for one in replayed(shell, deny)["differences"]] == ["skipped"]
+    file = shell.workspace.parent / "other.toml"
+    assert "skipped" in shell.run("policy", "replay", "--policy", str(file)).out
+
+
 def test_replay_knows_what_ran_unasked_in_a_session_and_in_which_mode(shell: Shell) -> None:
     ran = shell.run("run", S1_EN, "--mode", "risk", "--json")
     assert ran.code == 0  # search and analysis are of low risk

@@ -113,6 +113,19 @@ async def test_a_vote_under_earlier_rules_is_told_from_one_that_counts(tmp_path:
         assert "vote 1 of 2 · doesn't count: the rules changed" in " ".join(decision_cells(said[0].to_dict()))
 
 
+async def test_what_a_rule_denies_after_people_were_asked_claims_nothing_else(tmp_path: Path) -> None:
+    place = asking(tmp_path, quorum=2)
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/todo approve 001")
+    place.policy = Policy([Rule(Ruling.DENY, risk="high", name="no payments")])
+    async with place.open() as op:
+        await op.until(lambda s: s.raw["todo_001"]["status"] == "failed")
+        said = await logged_decisions(op.session.writer.ledger, op.session.id)
+        cells = decision_cells(said[-1].to_dict())
+        assert cells[1] == "(decided by a rule)" and 'policy rule 1 "no payments"' in cells[2]
+
+
 async def test_a_vote_of_who_is_no_approver_any_more_counts_no_more(tmp_path: Path) -> None:
     place = asking(tmp_path, quorum=2)
     async with place.open() as op:
