@@ -23,7 +23,7 @@ from hitl_tui.core.json_types import (
     Subject,
     TodoState,
 )
-from hitl_tui.core.messages import MESSAGES, Message, messages_restored, with_messages
+from hitl_tui.core.messages import MESSAGES, Message, counted_message, messages_restored, with_messages
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan_index import APPROVED, OPEN, RUNNING, PlanFollower, PlanIndex
 from hitl_tui.core.plan_review import UNSAID, ReviewOptions
@@ -35,7 +35,11 @@ PLAN_DRAFT, PLAN_ACCEPTED, PLAN_REVISE, PLAN_REJECTED = "draft", "accepted", "re
 
 def limit_reached(revisions: int) -> Message:
     """Return what it means that a plan was revised as often as it can be."""
-    return Message("The limit of {} revisions is reached: the plan goes ahead, each risky step still asks.", revisions)
+    return counted_message(
+        "The limit of {} revision is reached: the plan goes ahead, each risky step still asks.",
+        "The limit of {} revisions is reached: the plan goes ahead, each risky step still asks.",
+        revisions,
+    )
 
 
 _RESTING = frozenset({"completed", "failed", "skipped", "blocked"})

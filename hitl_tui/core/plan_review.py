@@ -15,6 +15,9 @@ from hitl_tui.core.requests import Verdict, needs_verified
 MAX_PLAN_REVISIONS = 10
 """How often a plan is revised unless a session says otherwise."""
 
+LAST_REVISION = Message("The next revision is the last: the plan goes ahead with it, each risky step still asks.")
+"""What is to be known by who reviews a plan whose next revision isn't asked about."""
+
 MOST_REVISIONS = 100
 LONGEST_DEADLINE = 31 * 24 * 3600.0
 

@@ -110,6 +110,11 @@ class ReviewRequest:
         """Whether a feedback object can decide it: a claimed vote is enough."""
         return self.quorum <= 1 and self.level <= 0 and (self.kind == PLAN or self.risk != "high")
 
+    @property
+    def last(self) -> bool:
+        """Whether the plan goes ahead with what feedback makes of it, and isn't asked about again."""
+        return self.kind == PLAN and 0 < self.most_revisions <= self.revision + 1
+
     def changes(self) -> Sequence[StepChange] | None:
         """Return how the plan differs from the one before; None where that isn't known."""
         if self.told is not None:

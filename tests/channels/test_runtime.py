@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from runtime_support import QUESTION, Place, serving
+from runtime_support import QUESTION, Place, listening, serving
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(300)]
 
@@ -43,11 +43,27 @@ def test_a_plan_is_revised_twice_and_approved_from_another_process(place: Place)
     assert types[:3] == ["accepted", "started", "plan_review_request"] and types[-1] == "done"
 
 
+def test_who_reviews_the_last_revision_knows_that_the_plan_goes_ahead_then(place: Place) -> None:
+    """(P1, P4)"""
+    with listening(place, "--once", QUESTION, "--id", "deposit", MAX_PLAN_REVISIONS="1") as (served, address):
+        asked = served.until("plan_review_request")
+        assert "The next revision is the last" in asked["message"]
+        said = place.run("review", asked["request_id"], "--from", address, "--feedback", "also analyse it").stdout
+        assert "last revision: after it the plan goes ahead" in said
+        assert "The limit of 1 revision is reached: the plan goes ahead" in said and "new request" not in said
+        accepted = served.until("plan_accepted")
+        assert (accepted["ended_by"], accepted["revision_count"], accepted["max_revisions"]) == ("limit", 1, 1)
+        served.until("done")
+    types = [event["type"] for event in served.told]
+    assert types.count("plan_accepted") == 1 and types.index("plan_accepted") < types.index("todo")
+
+
 def test_silence_approves_a_plan_that_was_told_and_says_so(place: Place) -> None:
     with serving(place, "--once", QUESTION, PLAN_FEEDBACK_TIMEOUT="2", MAX_PLAN_REVISIONS="4") as served:
         asked = served.until("plan_review_request")
         assert (asked["timeout_seconds"], asked["on_timeout"], asked["max_revisions"]) == (2, "approve", 4)
         assert served.until("decided")["outcome"] == "expired"
+        assert served.until("plan_accepted")["ended_by"] == "timeout"
         served.until("done")
         assert served.ended() == 0
     with serving(place, "--once", QUESTION, PLAN_FEEDBACK_TIMEOUT="1", PLAN_FEEDBACK_ON_TIMEOUT="reject") as served:

@@ -108,6 +108,20 @@ class PlanReviewKeepalive(Event):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class PlanAccepted(Event):
+    """A plan goes ahead that no person approved."""
+
+    kind = "plan_accepted"
+    about = "A plan goes ahead that no person approved as it is: the limit of revisions, a deadline or a rule let it."
+
+    ended_by: Annotated[str, "limit, timeout or rule"]
+    by: Annotated[str, "the rule by its name; limit or deadline"]
+    revision_count: Annotated[int, "how often it was revised"]
+    max_revisions: Annotated[int, "how often it could be"]
+    message: Annotated[str, "a sentence for people"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Asked(Event):
     request_id: Annotated[str, "what an answer names"]
     digest: Annotated[str, "what an answer repeats: it binds it to exactly what is shown here"]
@@ -193,6 +207,7 @@ EVENTS: tuple[type[Event], ...] = (
     Todo,
     PlanReviewRequest,
     PlanReviewKeepalive,
+    PlanAccepted,
     TodoReviewRequest,
     Question,
     Decided,

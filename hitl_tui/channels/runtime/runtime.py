@@ -20,6 +20,7 @@ from hitl_tui.channels.runtime.event_stream import EventStream
 from hitl_tui.channels.runtime.job_journal import JobJournal, Taken
 from hitl_tui.channels.runtime.jobs import Job
 from hitl_tui.channels.runtime.session_events import (
+    accepted_event,
     decided_event,
     ended_event,
     question_event,
@@ -129,6 +130,7 @@ class _OpenJob:
         cursor: the last inbox event that its session has gone through; None while it isn't closed to wait.
         asked: what it asks, by request.
         told: the status of each step that was told.
+        reviewed: it was told what let its plan go ahead where no person did.
         tries: how often it couldn't go on.
         again: it was given again meanwhile, so that how it stands is told again.
         end: the event that told how it ended; None while it didn't.
@@ -140,6 +142,7 @@ class _OpenJob:
     cursor: int | None = None
     asked: dict[str, _Asked] = field(default_factory=dict)
     told: dict[str, str] = field(default_factory=dict)
+    reviewed: bool = False
     tries: int = 0
     again: bool = False
     end: events.Event | None = None
@@ -483,6 +486,9 @@ class Runtime:
                     if view.resolution.outcome is not Outcome.PENDING:
                         await self._board.withdraw(view.request.id, decided_event(job, view))
         await self._tell_settled(kept, snapshot)
+        if not kept.reviewed and (accepted := accepted_event(job, snapshot.reviewed)) is not None:
+            kept.reviewed = True
+            await self.stream.tell(accepted)
         if not any(question.kind is Kind.PLAN for question in snapshot.questions):
             for todo_id, raw in snapshot.raw.items():
                 if kept.told.get(todo_id) != raw["status"]:
@@ -522,6 +528,7 @@ class Runtime:
         if session.owned:
             await session.settled()
         kept.told = {todo_id: str(raw["status"]) for todo_id, raw in session.snapshot.raw.items()}
+        kept.reviewed = bool(session.snapshot.reviewed)
         handler = CommandHandler(session, session.setup.planner, by=self._by, channel=CHANNEL, admin=registry.admin)
         try:
             return not (await handler.propose(job.query, _asking(job))).failed

@@ -8,9 +8,10 @@ from typing import Any
 from hitl_tui.channels.runtime import events
 from hitl_tui.channels.runtime.jobs import Job
 from hitl_tui.core.events import after_seconds
+from hitl_tui.core.json_types import PlanReviewed
 from hitl_tui.core.messages import Message
-from hitl_tui.core.plan_review import UNSAID
-from hitl_tui.core.requests import Kind, expiry_verdict
+from hitl_tui.core.plan_review import LAST_REVISION, UNSAID, EndedBy, ended_message
+from hitl_tui.core.requests import Kind, Verdict, expiry_verdict
 from hitl_tui.core.todos import SupervisorTodo
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.supervisor.snapshot import FAILED, Question, Snapshot
@@ -45,16 +46,19 @@ def question_event(job: Job, question: Question, feedback_path: Callable[[str], 
     timeout = request.terms.deadline or None
     expires = request.expires_at or (after_seconds(now, timeout) if timeout else None)
     if request.kind is Kind.PLAN:
+        revision = int(request.about.get("revision", 0))
+        most = int(request.about.get("max_revisions", UNSAID.max_revisions))
+        message = Message("Please review the plan: approve it, or say what should change.")
         return events.PlanReviewRequest(
             job_id=job.id,
             session_id=job.session_id,
             plan="\n".join(plan_text(question)),
-            revision_count=int(request.about.get("revision", 0)),
-            max_revisions=int(request.about.get("max_revisions", UNSAID.max_revisions)),
+            revision_count=revision,
+            max_revisions=most,
             request_id=request.id,
             feedback_s3_path=feedback_path(request.id),
             timeout_seconds=timeout,
-            message=Message("Please review the plan: approve it, or say what should change."),
+            message=Message("{} {}", message, LAST_REVISION) if revision + 1 >= most else message,
             digest=request.digest,
             steps=[_step(question, step) for step in request.subject.get("steps", ())],
             on_timeout=expiry_verdict(request).value,
@@ -79,6 +83,21 @@ def question_event(job: Job, question: Question, feedback_path: Callable[[str], 
         message=asked_words(question.view),
         question=question.to_dict(),
         expires_at=expires,
+    )
+
+
+def accepted_event(job: Job, reviewed: PlanReviewed) -> events.PlanAccepted | None:
+    """Return what let a plan go ahead that no person approved; None where one did, and where it doesn't."""
+    if reviewed.get("verdict") != Verdict.APPROVE or reviewed["ended_by"] == EndedBy.PERSON:
+        return None
+    return events.PlanAccepted(
+        job_id=job.id,
+        session_id=job.session_id,
+        ended_by=reviewed["ended_by"],
+        by=reviewed["by"],
+        revision_count=reviewed["revisions"],
+        max_revisions=reviewed["max_revisions"],
+        message=ended_message(reviewed),
     )
 
 
