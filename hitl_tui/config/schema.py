@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -422,8 +423,14 @@ _OTHERS: Mapping[str, tuple[str, ...]] = {
 """What else has a meaning for some kinds only."""
 
 
+def _kind(value: object) -> object:
+    if value == "remote":
+        raise wrong(Problem((), Message('can\'t be "remote" yet: run the graph here, with kind = "graph"')))
+    return value
+
+
 class _OwnTeam(_Team):
-    kind: Literal["function", "tool", "mcp", "graph", "agent", "packaged"]
+    kind: Annotated[Literal["function", "tool", "mcp", "graph", "agent", "packaged"], BeforeValidator(_kind)]
     function: str = ""
     tool: str = ""
     server: Server = ()

@@ -44,6 +44,8 @@ def test_an_input_given_is_the_word_to_run_and_no_input_asks_for_one(shell: Shel
         ([f"{GRAPHS}:mial"], 'did you mean "mail"?'),
         (["nowhere:graph"], 'No module "nowhere"'),
         (["words"], "names no graph"),
+        (["http://127.0.0.1:2024"], "A running LangGraph server can't be attached yet."),
+        (["https://graphs.example"], "hitl-tui attach FOLDER:NAME"),
         ([f"{GRAPHS}:chat", "--thread", "t"], "say which store with --saver"),
         ([f"{GRAPHS}:chat", "--saver", "none.db"], "No checkpoint database at none.db."),
         ([f"{GRAPHS}:chat", "--input", "@none.json"], "can't be read"),

@@ -143,6 +143,8 @@ IN_COMMAND = "in [teams.command_team.commands.x]"
         # values
         ("[defaults]\nmode = 'fast'",
          'line 2: "mode" in [defaults] must be one of "step", "plan", "risk", but it is "fast".'),
+        ("[teams.far]\nkind = 'remote'",
+         'line 2: "kind" in [teams.far] can\'t be "remote" yet: run the graph here, with kind = "graph".'),
         ("[defaults]\nconcurrency = 65", 'line 2: "concurrency" in [defaults] must be at most 64, but it is 65.'),
         ("[defaults]\nconcurrency = '4'",
          'line 2: "concurrency" in [defaults] must be a whole number, but it is "4".'),
