@@ -231,11 +231,10 @@ def planner_for(
     from hitl_tui.planning.plan_templates import TemplatePlanner, TemplateShelf
     from hitl_tui.planning.rule_planner.command_facts import command_facts
     from hitl_tui.planning.rule_planner.planner import RulePlanner
-    from hitl_tui.planning.table_planner import TablePlanner
 
     commands = command_facts(trust.declared.commands)
-    planner = RulePlanner(commands, None if trust.trusted else tuple(trust.declared.own_teams))
-    rules = TablePlanner(planner, Path(trust.folder))
+    withheld = None if trust.trusted else tuple(trust.declared.own_teams)
+    rules = RulePlanner(commands, withheld, Path(trust.folder))
     chosen: Planner = rules
     if model is not None:
         from hitl_tui.supervisor.session_model import ChosenPlanner

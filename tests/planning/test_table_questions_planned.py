@@ -13,7 +13,6 @@ from planning_support import agents
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.planning.agent import PlanningAgent
 from hitl_tui.planning.rule_planner.planner import RulePlanner
-from hitl_tui.planning.table_planner import TablePlanner
 
 PAID = "How much did Tom pay into the fund since September 2026?"
 
@@ -25,7 +24,7 @@ def agent(tmp_path: Path) -> PlanningAgent:
         "# Electricity\n\nWe pay 0.3187 euros per kWh in 2026. In 2027 it will be 0.3452 euros per kWh.\n"
     )
     (tmp_path / "fund.csv").write_text("date,who,amount\n2026-08-02,Tom,40\n2026-09-03,Ann,55\n2026-10-01,Tom,25\n")
-    return PlanningAgent(agents(), TablePlanner(RulePlanner(), tmp_path), now=lambda: "2026-11-01T09:00:00+00:00")
+    return PlanningAgent(agents(), RulePlanner(workspace=tmp_path), now=lambda: "2026-11-01T09:00:00+00:00")
 
 
 def kinds(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -210,3 +209,21 @@ def test_the_step_of_a_table_is_called_in_the_language_of_its_question(agent: Pl
     ]:
         [step] = [dict(one["todo"]) for one in asyncio.run(agent.revise(text, PAID, todos)).changes]
         assert step["name"].startswith(head)
+
+
+def test_a_question_to_a_table_waits_for_no_search_that_is_added(agent: PlanningAgent) -> None:
+    todos = agent.convert_with_strategy(
+        asyncio.run(agent.create_execution_plan("What is the total amount by who?")).plan
+    )
+    assert kinds([todo.to_dict() for todo in todos]) == [("analysis_team", "tables")]
+    proposed = asyncio.run(agent.revise("also search for the electricity price", PAID, todos))
+    [added] = [dict(change["todo"]) for change in proposed.changes]
+    assert "feeds" not in added["metadata"]
+
+
+def test_a_question_about_a_table_beside_a_plan_that_waits_is_asked_as_a_first_one(agent: PlanningAgent) -> None:
+    text = "Who paid the most in fund.csv, and when is the boiler serviced?"
+    todos = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(PAID)).plan)
+    proposed = asyncio.run(agent.revise(text, PAID, todos))
+    alone = agent.convert_with_strategy(asyncio.run(agent.create_execution_plan(text)).plan)
+    assert kinds([dict(one["todo"]) for one in proposed.changes]) == kinds([todo.to_dict() for todo in alone])

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, pairwise
-from typing import Final
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject
@@ -25,10 +24,11 @@ from hitl_tui.meaning.word_forms import is_past, is_question_word
 from hitl_tui.planning.proposals import Proposed
 from hitl_tui.planning.rule_planner.arguments import Call, fill
 from hitl_tui.planning.rule_planner.calls import CalledCommands, deeds_asked, requested
-from hitl_tui.planning.rule_planner.plan_revision import IDLE, PlanRevision, Scene
-from hitl_tui.planning.rule_planner.plan_steps import Wanted, before_report, look_step, run_step, title_of
+from hitl_tui.planning.rule_planner.plan_revision import FOLLOW_UP_OF, IDLE, PlanRevision, Scene
+from hitl_tui.planning.rule_planner.plan_steps import Wanted, before_report, look_step, questions_in, run_step, title_of
 from hitl_tui.planning.rule_planner.query_reader import WORD, cut, read, refers, shown, term_of, terms_of
 from hitl_tui.planning.rule_planner.rule_file import Need, alike, lexicon, rules, stem
+from hitl_tui.planning.rule_planner.table_questions import TABLE, TEXT, Tables
 from hitl_tui.planning.rule_planner.values import Span, given_in, overlaps
 from hitl_tui.tables.words import is_worked_out
 
@@ -41,7 +41,25 @@ _ENDED = (Status.COMPLETED, Status.FAILED, Status.SKIPPED, Status.BLOCKED)
 _ONE = Message("{} found only one passage, so another search with broader terms is proposed.")
 _NONE = Message("{} found no passage, so another search with broader terms is proposed.")
 _NO_ROWS = Message("{} found no answer in the tables, so a search of the documents is proposed.")
-FOLLOW_UP_OF: Final = "follow_up_of"
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a text asks in a session.
+
+    Args:
+        question: whole, with what it leaves out of the last one.
+        last: the step that it goes on from; None for a question of its own.
+        after: the steps whose results it is answered from.
+        given: the input of the last command or team, where that is called again.
+        scene: where it is asked.
+    """
+
+    question: str
+    scene: Scene
+    last: SupervisorTodo | None = None
+    after: tuple[str, ...] = ()
+    given: JsonObject = field(default_factory=dict)
 
 
 def continued(revision: PlanRevision, text: str, *, alone: bool = False, users: Sequence[str] | None = None) -> str:
@@ -53,53 +71,90 @@ def continued(revision: PlanRevision, text: str, *, alone: bool = False, users: 
         alone: the words go on from nothing.
         users: steps that had better wait for the new ones; see `PlanRevision.add`.
     """
-    scene, text = revision.scene, text.strip()
-    last, rest = _last(scene), rules().follow.lead.sub("", text)
-    if last is None:
+    scene, text, notes = revision.scene, text.strip(), list[str]()
+    asked = _asked_in(text, scene, alone=alone)
+    if asked is None:
         return ""
+    if asked.last is not None and asked.given and (facts := scene.facts_of(asked.last)) is not None:
+        revision.add(run_step(Call(facts, asked.given, asked.question), scene.language), asked.after, users=users)
+    else:
+        wanted = Wanted(asked.question, read(asked.question), CalledCommands(()), asked.scene)
+        wanted.add_to(revision, asked.after, users)
+        notes = wanted.remarks()
+    asks_now = cut(text.strip(" \n."), 100)
+    added = Message("Adds steps that answer: {}", asks_now)
+    if asked.last is not None:
+        added = Message("Adds steps that go on from {}: {}", step_name(asked.last.id), asks_now)
+    return joined([added, *notes], ". ")
+
+
+def _asked_in(text: str, scene: Scene, *, alone: bool) -> _Asked | None:
+    """Return what a text asks; None for nothing. A question about a table is asked of that."""
     try:
         reading = read(text)
     except BadInput:
-        return ""
+        return None
+    table = None if alone else scene.table_asked
+    parts = questions_in(text) or [text]
+    if table is not None and any(scene.of_tables(one)[0] != TEXT for one in parts):
+        return _Asked(text, scene, table if any(scene.of_tables(one)[1] for one in parts) else None)
+    last, rest = _last(scene), rules().follow.lead.sub("", text)
     terms = [term for term in terms_of(rest) if term.lower() not in lexicon().chatter]
     few = len([term for term in terms if not (rules().follow.means.match(term) or is_question_word(term))]) <= _FEW
     # What says enough is a question, however it is put.
     wants = "?" in text or reading.needs or deeds_asked(text)
-    if few and rest == text and not (wants or alone):
-        return ""
-    led, facts = rest != text and not rules().follow.turn.match(text), scene.facts_of(last)
+    if last is None or (few and rest == text and not (wants or alone)):
+        tabled = not alone and any(scene.of_tables(one)[0] == TABLE for one in parts)
+        return _Asked(text, scene) if tabled else None
+    led = rest != text and not rules().follow.turn.match(text)
     said = (rules().follow.tail.sub("", rest) or rest).strip()
+    whole = None if alone else _whole(said, rest, terms, last, scene, led=led, few=few)
+    if whole is not None and (facts := scene.facts_of(last)) is not None:
+        given = facts.given(changed_inputs(said, last, scene) or {})
+        return _Asked(said, scene, last, _first(last, scene), given) if given else None
+    known = [stem(term) for term in terms_of(_before(last, scene))]
+    shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
+    near = whole or led or shares or refers(text) or (few and rules().follow.auxiliary.match(rest))
+    after = _first(last, scene) if near else ()
+    if alone:
+        scene = replace(scene, todos=())
+    if table is not None:  # it isn't about that; what is computed goes on from no table that knows nothing of it
+        scene = replace(scene, tables=Tables())
+        if after and Need.COMPUTE in Wanted(whole or rest, read(whole or rest), CalledCommands(()), scene).needs:
+            return _Asked(text, scene)
+    return _Asked(whole or rest, scene, last if after or whole else None, after)
+
+
+def _whole(
+    said: str, rest: str, terms: Sequence[str], last: SupervisorTodo, scene: Scene, *, led: bool, few: bool
+) -> str | None:
+    """Return a question with what it leaves out of the last one; None for one that goes on from nothing."""
     compute = scene.agent_for(Need.COMPUTE)
     # What can be worked out from its own figures needs nothing that was said before.
     by_itself = compute is not None and compute.concern(rest) is Concern.ALONE
-    before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query)
-    before = query if before in query else before  # one of several questions that were asked at once
-    goes_on = not (alone or by_itself) and bool(led or few or rules().follow.case.fullmatch(said))
-    goes_on = goes_on and (led or not _is_foreign(terms, before))
-    whole, replaced = merged(before, said) if goes_on else (rest, False)
+    if by_itself or not (led or few or rules().follow.case.fullmatch(said)):
+        return None
+    before = _before(last, scene)
+    if not led and _is_foreign(terms, before):
+        return None
+    whole, replaced = merged(before, said)
     # What is the same question of something else goes on, however much it says by itself.
-    goes_on = goes_on and ((led and replaced and not rest.isascii()) or not _stands_alone(rest, led=led))
-    known = [stem(term) for term in terms_of(before)]
-    shares = len(terms) <= _SHORT and any(alike(stem(term), one) for term in terms for one in known)
-    near = goes_on or led or shares or refers(text) or (few and rules().follow.auxiliary.match(rest))
+    return whole if (led and replaced and not rest.isascii()) or not _stands_alone(rest, led=led) else None
+
+
+def _before(last: SupervisorTodo, scene: Scene) -> str:
+    """Return what was asked last: the session's whole question, or one of several that were asked at once."""
+    before, query = str(last.arguments.get("query") or scene.query), before_report(scene.query)
+    return query if before in query else before
+
+
+def _first(last: SupervisorTodo, scene: Scene) -> tuple[str, ...]:
+    """Return the steps that found what a question goes on from: all searches of several that were asked at once."""
+    if last.status is not Status.COMPLETED:
+        return ()
+    before = _before(last, scene)
     once = [t.id for t in scene.of(Need.FIND) if t.status is Status.COMPLETED and str(t.arguments["query"]) in before]
-    first = [*dict.fromkeys((*(once if once[1:] else ()), last.id))] if last.status is Status.COMPLETED and near else []
-    notes = list[str]()
-    if goes_on and facts is not None:
-        given = facts.given(changed_inputs(said, last, scene) or {})
-        if not given:
-            return ""
-        revision.add(run_step(Call(facts, given, said), scene.language), first, users=users)
-    else:
-        question = whole if goes_on else rest
-        wanted = Wanted(question, read(question), CalledCommands(()), scene.agents)
-        wanted.add_to(revision, first, users)
-        notes = wanted.remarks()
-    asks_now = cut(text.strip(" \n."), 100)
-    added = Message("Adds steps that answer: {}", asks_now)
-    if first or goes_on:
-        added = Message("Adds steps that go on from {}: {}", step_name(last.id), asks_now)
-    return joined([added, *notes], ". ")
+    return tuple(dict.fromkeys((*(once if once[1:] else ()), last.id)))
 
 
 def _is_foreign(terms: Sequence[str], before: str) -> bool:
@@ -152,8 +207,8 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     """Propose a search for the words that say most after one that found too little, once per TODO.
 
     Where a word of the question stands in no document, nothing found is the answer, and nothing is proposed; nor is it
-    where a table answers the question, or may still. A question that no table answers is looked for in the documents,
-    unless it has to be worked out.
+    where a table answers the question, or may still, or one that is named has no answer. A question that no table
+    answers is looked for in the documents, unless it has to be worked out.
 
     Args:
         result: its `TeamResult` as a dict; `data` says how many `hits` there are, whether they only come near
@@ -161,6 +216,8 @@ def follow_up_search(scene: Scene, todo: SupervisorTodo, result: JsonObject) -> 
     """
     facts, data, asked = scene.agent_for(Need.FIND), result.get("data"), todo.arguments.get("query")
     if facts is None or FOLLOW_UP_OF in todo.metadata or not isinstance(data, dict):
+        return None
+    if isinstance(table := data.get("table"), dict) and table.get("settled"):
         return None
     if todo.agent_name == facts.team:
         hits = data.get("hits")

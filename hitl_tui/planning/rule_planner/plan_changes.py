@@ -27,6 +27,7 @@ from hitl_tui.planning.rule_planner.plan_steps import (
     of_commands,
     run_step,
     said_beside,
+    table_step,
     title_of,
     write_step,
 )
@@ -43,6 +44,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
     wants,
 )
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
+from hitl_tui.planning.rule_planner.table_questions import LIMIT, TABLE, TEXT
 from hitl_tui.planning.rule_planner.values import blanked, given_in, overlaps
 
 HELP = Message(
@@ -425,7 +427,11 @@ class _TextChanges:
             query = edit.subject or scene.query.strip()[:MOST_QUERY]
             if any(query == _question(todo).strip() for todo in there):
                 raise BadInput(Message("The plan already has this search; say what else to search for."), help=HELP)
-            self._append(look_step(need, query, language, title_of(query)), said, sources)
+            about, goes_on = scene.of_tables(said.text.strip())
+            if about != TABLE:
+                sources = [self._append(look_step(need, query, language, title_of(query)), said, sources)]
+            if about != TEXT:
+                self._append(table_step(query, language), said, [*goes_on, *(sources if about == LIMIT else [])])
         else:
             about = f"{self.stated} {edit.subject}".strip()
             title = title_of(about) if about else ""
@@ -555,7 +561,7 @@ class _TextChanges:
             refused = [refusal.message for refusal in self.refusals]
             notes = [*refused, *(Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread)]
             kept = {todo_id for todo_id, how in self.revision.gone.items() if how is Change.REMOVE}
-            reason = joined([*changes_told(changes, kept), *left_out(asked, scene.language), *refused])
+            reason = joined([*_changes_told(changes, kept), *left_out(asked, scene.language), *refused])
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
             raise self.refusals[0]
@@ -583,7 +589,7 @@ class _TextChanges:
         return UnknownTask(fixed or unknown, help=help)
 
 
-def changes_told(changes: Sequence[PlanChange], kept: Collection[str] = ()) -> list[Message]:
+def _changes_told(changes: Sequence[PlanChange], kept: Collection[str] = ()) -> list[Message]:
     """Return what changes of a plan do, a sentence for each kind.
 
     Args:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import count
+from typing import Final
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import JsonObject, ProposedChange, TodoMetadata
@@ -19,7 +20,9 @@ from hitl_tui.planning.rule_planner.command_facts import CommandFacts
 from hitl_tui.planning.rule_planner.edits import Named
 from hitl_tui.planning.rule_planner.query_reader import shown
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
+from hitl_tui.planning.rule_planner.table_questions import TABLE, TABLES, TEXT, Tables
 
+FOLLOW_UP_OF: Final = "follow_up_of"
 IDLE = (Status.PENDING, Status.WAITING_APPROVAL, Status.BLOCKED)
 USERS = {Need.FIND: (Need.COMPUTE, Need.WRITE), Need.COMPUTE: (Need.WRITE,), Need.RUN: (Need.WRITE,)}
 """Kinds of steps that use what one of a kind finds."""
@@ -32,6 +35,7 @@ class Scene:
     Args:
         trusted: what can be called may say by itself what it does.
         reviewed: the plan is under review, nothing of it has begun.
+        tables: the tables that can be asked.
     """
 
     text: str
@@ -41,6 +45,7 @@ class Scene:
     commands: Mapping[str, CommandFacts]
     trusted: bool = True
     reviewed: bool = False
+    tables: Tables = field(default_factory=Tables)
 
     @property
     def language(self) -> str:
@@ -100,9 +105,31 @@ class Scene:
             todo_id for todo_id, done in deeds.items() if "verify" in done and waits[todo_id] and todo_id not in needed
         ]
 
+    @property
+    def table_asked(self) -> SupervisorTodo | None:
+        """The step that asks a table, where that is what was asked last; a report or a broader search asks nothing."""
+        asked = [t for t in self.todos if not self.is_of(t, Need.WRITE) and t.status is not Status.SKIPPED]
+        asked = [t for t in asked if FOLLOW_UP_OF not in t.metadata]
+        last = max(asked, key=lambda todo: todo.rank, default=None)
+        return last if last is not None and is_of_table(last) else None
+
+    def of_tables(self, question: str) -> tuple[str, tuple[str, ...]]:
+        """Return what a question is about (see `Tables`), and the step that asks the table which it goes on from."""
+        if self.reviewed or self.agent_for(Need.COMPUTE) is None:
+            return TEXT, ()
+        asked = [str(t.arguments["query"]) for t in self.todos if is_of_table(t)]
+        if (last := self.table_asked) is not None and self.tables.go_on(question, asked):
+            return TABLE, (last.id,)
+        return self.tables.about(question), ()
+
     def facts_of(self, todo: SupervisorTodo) -> CommandFacts | None:
         """Return the facts of what a TODO calls; None for a built-in team's."""
         return self.commands.get(str(todo.arguments.get("command") or todo.agent_name))
+
+
+def is_of_table(todo: SupervisorTodo) -> bool:
+    """Whether a TODO asks a table, which works from nothing that was found."""
+    return todo.arguments.get("analysis_type") == TABLES
 
 
 def ancestors(ids: Iterable[str], dependencies: Mapping[str, Iterable[str]]) -> set[str]:
@@ -185,6 +212,8 @@ class PlanRevision:
         key = next(key for number in count(1) if (key := f"{name}_{number}") not in taken)
         step = replace(step, id=key, dependencies=tuple(kept))
         todo = SupervisorTodo(key, step.name, agent_name=scene.agents[step.agent].team, arguments=step.input_mapping)
+        if is_of_table(todo) and not kept:
+            metadata = {**(metadata or {}), "alone": True}  # it reads the table, whatever was found before
         users = self._users(todo, kept) if users is None else users
         self.new[key], self.todos[key] = AddStep(step, metadata=metadata or {}), todo
         self.after |= {user: (*self.after[user], key) for user in users} | {key: step.dependencies}
@@ -198,6 +227,7 @@ class PlanRevision:
         """
         scene, facts, before = self.scene, self.scene.facts_of(todo), ancestors(sources, self._was)
         waiting = [t for t in scene.todos if t.status in IDLE and t.id not in self.gone and t.id not in before]
+        waiting = [t for t in waiting if not is_of_table(t)]
         kinds = USERS.get(scene.kind_of(todo), ())
         using = ([one.id for one in waiting if scene.is_of(one, kind)] for kind in kinds)
         does = facts is not None and lexicon().deeds(facts) - lexicon().looking

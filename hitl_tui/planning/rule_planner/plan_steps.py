@@ -10,6 +10,7 @@ from itertools import pairwise
 from hitl_tui.core.errors import PlanError
 from hitl_tui.core.json_types import JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
+from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.core.step_heads import headed
@@ -30,7 +31,8 @@ from hitl_tui.planning.rule_planner.query_reader import (
     unread,
     wants,
 )
-from hitl_tui.planning.rule_planner.rule_file import Need, rules
+from hitl_tui.planning.rule_planner.rule_file import Need, StepRule, rules
+from hitl_tui.planning.rule_planner.table_questions import LIMIT, TABLE, TABLES, TEXT
 
 _TITLE, _REPORT_TITLE = 56, 100
 """Cells of a step's title, and of a report's, which stands alone on its line."""
@@ -64,11 +66,20 @@ def before_report(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a query asks for beside its calls: a question, or what is said between two calls."""
+    """What a query asks for beside its calls: a question, or what is said between two calls.
+
+    Args:
+        about: what it is about; see `Scene.of_tables`.
+        after: the step that asks the table which it goes on from.
+        asks: what a table is asked.
+    """
 
     text: str
     start: int
     needs: frozenset[Need]
+    about: str = TEXT
+    after: tuple[str, ...] = ()
+    asks: str = ""
 
 
 _LONGEST = 100  # characters of what a person wrote that a remark repeats
@@ -84,7 +95,7 @@ class Wanted:
     Args:
         query: as a whole.
         asked: what of it calls commands and teams.
-        agents: those that could be planned.
+        scene: the plan that it is asked beside.
         file: what a report is to be; empty for a name of its own.
 
     Attributes:
@@ -95,16 +106,15 @@ class Wanted:
         PlanError: none is there.
     """
 
-    def __init__(
-        self, query: str, reading: Reading, asked: CalledCommands, agents: Mapping[str, AgentFacts], file: str = ""
-    ) -> None:
+    def __init__(self, query: str, reading: Reading, asked: CalledCommands, scene: Scene, file: str = "") -> None:
+        agents = scene.agents
         self.query, self.reading, self.asked, self.file = query, reading, asked, file
         self.parts, needs = list[Call | Part](), set[Need]()
         if asked.calls:
             self.parts = sorted([*asked.calls, *said_beside(reading.text, asked)], key=lambda part: part.start)
             needs = {Need.RUN, *(reading.needs & {Need.WRITE})}
         else:
-            said, needs = _questions(reading.text), reading.needs & {Need.WRITE}
+            said, needs = questions_in(reading.text), reading.needs & {Need.WRITE}
             self.parts += [Part(text, n, _needs(text, agents)) for n, text in enumerate(said or [query])]
         self.needs = needs.union(*(part.needs for part in self.parts if isinstance(part, Part)))
         agent = {need: rules().steps[need].agent for need in Need if need in self.needs}
@@ -113,6 +123,13 @@ class Wanted:
         if not self._met:
             lacking = " and ".join(self.missing)
             raise PlanError(Message("Nothing can be planned, because this needs {}, which is disabled.", lacking))
+        asking = [one for one in self.parts if isinstance(one, Part) and one.needs & self._met]
+        # What calls for a report is no part of what a table is asked.
+        alone = Need.WRITE in self._met and not asking[1:]
+        subject = (report_subject(query) or before_report(query)) if alone else ""
+        for part in asking:
+            about, goes_on = scene.of_tables(asks := subject or part.text)
+            self.parts[self.parts.index(part)] = replace(part, about=about, after=goes_on, asks=asks)
 
     def add_to(self, revision: PlanRevision, after: Sequence[str] = (), users: Sequence[str] | None = ()) -> None:
         """Add steps to a plan, in the order it was said: analyses after their searches, the report last.
@@ -124,7 +141,7 @@ class Wanted:
         titled, notes = revision.scene.todos or len(self.parts) > 1, self.remarks()
         added, ran, end = list[str](), list[str](), 0
 
-        def add(step: ExecutionStep, sources: Sequence[str]) -> list[str]:
+        def add(step: ExecutionStep, sources: Sequence[str], after: Sequence[str] = after) -> list[str]:
             metadata: TodoMetadata = {"remarks": notes} if notes and not added else {}
             added.append(revision.add(step, [*after, *sources], metadata, users))
             return added[-1:]
@@ -140,8 +157,11 @@ class Wanted:
                 end = part.end
                 continue
             title, needs = title_of(part.text) if titled else "", part.needs & self._met
-            found = add(look_step(Need.FIND, part.text, language, title), last) if Need.FIND in needs else []
-            if Need.COMPUTE in needs:
+            looks = Need.FIND in needs and part.about != TABLE
+            found = add(look_step(Need.FIND, part.text, language, title), last) if looks else []
+            if part.about != TEXT:
+                add(table_step(part.asks, language), [*last, *(found if part.about == LIMIT else [])], part.after)
+            elif Need.COMPUTE in needs:
                 before = ran if calls and of_commands(part.text) else last
                 add(look_step(Need.COMPUTE, part.text, language, title), [*before, *found])
         if Need.WRITE in self._met:
@@ -191,7 +211,7 @@ def planned(scene: Scene, wanted: Wanted, withheld: Sequence[str] = ()) -> Plann
     return Planned(wanted.intent, _finished(revision.steps, wanted.reading.strategy), tuple(wanted.remarks(withheld)))
 
 
-def _questions(text: str) -> list[str]:
+def questions_in(text: str) -> list[str]:
     """Return the questions of a text, without what asks for a report on them at its end.
 
     Nothing where it is one question, something else follows them, or one of them says nothing by itself.
@@ -278,11 +298,10 @@ def _finished(steps: Sequence[ExecutionStep], strategy: Strategy) -> ExecutionPl
     return ExecutionPlan(tuple(steps), strategy, groups, max(ends.values(), default=0.0))
 
 
-def _step(need: Need, query: str, language: str, title: str, inputs: JsonObject) -> ExecutionStep:
-    rule = rules().steps[need]
+def _step(kind: str, rule: StepRule, query: str, language: str, title: str, inputs: JsonObject) -> ExecutionStep:
     return ExecutionStep(
         agent=rule.agent,
-        name=headed(need, language, title),
+        name=headed(kind, language, title),
         task=rule.task[language].replace("{query}", cut(query, _TASK)),
         input_mapping=dict(inputs),
         purpose=rule.purpose[language],
@@ -292,13 +311,19 @@ def _step(need: Need, query: str, language: str, title: str, inputs: JsonObject)
 
 def look_step(need: Need, query: str, language: str, title: str) -> ExecutionStep:
     """Return a search or an analysis for a query, up to a bound; its title is empty for the whole question's."""
-    return _step(need, query, language, title, {"query": query.strip()[:MOST_QUERY]})
+    return _step(need, rules().steps[need], query, language, title, {"query": query.strip()[:MOST_QUERY]})
+
+
+def table_step(query: str, language: str) -> ExecutionStep:
+    """Return the question to the tables of the workspace."""
+    inputs: JsonObject = {"query": query.strip()[:MOST_QUERY], "analysis_type": TABLES}
+    return _step("table", rules().table, query, language, titled(query), inputs)
 
 
 def write_step(query: str, language: str, file: str = "") -> ExecutionStep:
     """Return the report on the question of the whole plan, in a file that is named."""
     inputs = {"title": subject_of(query)} | ({"path": file} if file else {})
-    return _step(Need.WRITE, query, language, "", inputs)
+    return _step(Need.WRITE, rules().steps[Need.WRITE], query, language, "", inputs)
 
 
 def run_step(call: Call, language: str) -> ExecutionStep:
@@ -310,7 +335,7 @@ def run_step(call: Call, language: str) -> ExecutionStep:
         step = ExecutionStep(facts.name, words, titled, input_mapping=inputs)
     else:
         said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
-        step = _step(Need.RUN, said, language, "", facts.inputs(call.parameters))
+        step = _step(Need.RUN, rules().steps[Need.RUN], said, language, "", facts.inputs(call.parameters))
         step = replace(step, name=facts.titles.get(language, call.command))
     left = tuple(cut(part, _LONGEST) for part in call.unread)
     return replace(step, unplaced=call.unplaced, unread=left, conditions=call.conditions)

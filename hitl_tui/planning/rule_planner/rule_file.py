@@ -201,6 +201,7 @@ class Rules(_Table):
     actions: Mapping[str, Action]
     revise: Expressions
     steps: Mapping[Need, StepRule]
+    table: StepRule
     sentences: Mapping[str, Mapping[str, str]]
 
     def denied(self, before: str, after: str) -> bool:
