@@ -12,6 +12,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import SystemCommand
+from textual.content import Content
 from textual.screen import Screen
 
 from hitl_tui.config.starters import Starter, starters
@@ -34,6 +35,8 @@ from hitl_tui.terminal.own_command import own_command
 from hitl_tui.wording.times import MODES
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from hitl_tui.console.screens.session_screen import SessionScreen
     from hitl_tui.supervisor.snapshot import Snapshot
 
@@ -245,18 +248,45 @@ class HitlApp(ConsoleApp):
     async def action_quit(self) -> None:
         if self.guard.dropped:
             return  # a decision was on its way: that it wasn't taken is said, which mustn't go with the screen
-        self.parting = " ".join(filter(None, (self._waiting_words(), self._kept_words())))
+        from hitl_tui.console.dialogs.prompt_dialogs import QuitDialog
+
+        if isinstance(self.screen, QuitDialog):
+            if self.guard.paused:  # no key that is held down
+                self.screen.dismiss(True)
+        elif running := self.engine.running:
+            from hitl_tui.wording.history_rows import quit_words
+
+            self.push_screen(QuitDialog(_("Quit now?"), Content(quit_words(running)), _("Quit")), self._leave_if)
+        else:
+            await self._leave()
+
+    async def _leave_if(self, wanted: bool | None) -> None:
+        if wanted:
+            await self._leave()
+
+    async def _leave(self) -> None:
+        kept = _("↑ at the prompt brings back what you had typed.") if self._typed else ""
+        self.parting = " ".join(filter(None, (self._waiting_words(), kept)))
         await self.engine.close()
         await super().action_quit()
 
-    def _kept_words(self) -> str:
-        """Keep what stands in the prompt, and return where it is found again; empty for nothing."""
-        typed = [prompt.text.strip() for screen in self.screen_stack for prompt in screen.query(Prompt)]
-        if not any(typed):
-            return ""
-        self.memory.lines += filter(None, typed)
-        self.memory.keep_lines()
-        return _("↑ at the prompt brings back what you had typed.")
+    @property
+    def _typed(self) -> list[str]:
+        """What stands in the prompts."""
+        typed = (prompt.text.strip() for screen in self.screen_stack for prompt in screen.query(Prompt))
+        return list(filter(None, typed))
+
+    def exit(self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """End, whoever wants that; what was typed and not sent is among the lines of the prompt from then on."""
+        if typed := self._typed:
+            self.memory.lines += typed
+            self.memory.keep_lines()
+        super().exit(result, return_code, message)
+
+    def _each_second(self) -> None:
+        super()._each_second()
+        if self.unseen and not self.engine.running:
+            self.exit(0)
 
     def _waiting_words(self) -> str:
         """Return what is left to do in the session that is left, and how it is opened again; empty for nothing."""

@@ -107,6 +107,11 @@ class Engine:
         """A session is on the screen."""
         return any(held.shown and not held.over for held in self._held.values())
 
+    @property
+    def running(self) -> list[tuple[str, Sequence[str]]]:
+        """Sessions that this process drives, by id, with the TODOs in progress in them: they end with it."""
+        return [(held.id, held.running) for held in self._held.values() if held.hears and held.running]
+
     def _warn(self, said: str) -> None:
         if not self.strayed([said]):
             self.warnings.append(said)
@@ -117,7 +122,7 @@ class Engine:
         Who wrote it isn't known: a TODO that runs, or else something that did when it wrote.
         """
         own = [held for held in self._held.values() if held.hears]
-        for held in [s for s in own if s.runs] or own[-1:]:
+        for held in [s for s in own if s.running] or own[-1:]:
             held.hear(lines)
         return bool(own)
 

@@ -73,9 +73,9 @@ class HeldSession:
         return self.owned and not self.over
 
     @property
-    def runs(self) -> bool:
-        """Something in it is in progress."""
-        return self._open_handle is not None and bool(self._open_handle.session.snapshot.running)
+    def running(self) -> Sequence[str]:
+        """Ids of its TODOs in progress."""
+        return self._open_handle.session.snapshot.running if self._open_handle is not None else ()
 
     def hear(self, lines: Sequence[str]) -> None:
         """Add lines to its stream."""

@@ -53,7 +53,7 @@ class KeySpec(NamedTuple):
 ANYWHERE, SESSION, QUESTION, PLAN, HISTORY, PROMPT = "anywhere", "session", "question", "plan", "history", "prompt"
 STREAM = "stream"
 ANSWER = "answer"
-HOME, INBOX, VIEWER, CONFIRM, WORDS = "home", "inbox", "viewer", "confirm", "words"
+HOME, INBOX, VIEWER, CONFIRM, QUITTING, WORDS = "home", "inbox", "viewer", "confirm", "quitting", "words"
 SESSIONS = "sessions"
 READING, REVIEW, ALWAYS, PART, TASK = "reading", "review", "always", "part", "task"
 FORM, SAY, CHOOSING, RULES, FINDING = "form", "say", "choosing", "rules", "finding"
@@ -418,6 +418,8 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     KeySpec("confirm.yes", CONFIRM, "1,y", "yes", "yes", "Do it", "1 y"),
     KeySpec("confirm.no", CONFIRM, "escape,2,n,enter", "no", "no", "Cancel", "Esc 2 n Enter"),
+    KeySpec("quitting.yes", QUITTING, "enter,1,y", "yes", "quit", "Quit", "Enter 1 y"),
+    KeySpec("quitting.no", QUITTING, "escape,2,n", "no", "stay", "Stay", "Esc 2 n"),
     KeySpec("words.cancel", WORDS, "escape", "cancel", "back", "Cancel", "Esc"),
     KeySpec("words.send", WORDS, "enter,f9", "send", "send", "Send the words", "Enter F9"),
     KeySpec("form.send", FORM, "ctrl+s", "save", "save", "Save an edited step, which asks again", "Ctrl+S"),

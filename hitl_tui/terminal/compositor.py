@@ -202,6 +202,11 @@ class PaintedApp(App[int]):
             self._driver.write(sequence)
 
     @property
+    def unseen(self) -> bool:
+        """No page has shown it for a while: it shall end once nothing goes on in it."""
+        return bool(getattr(self._driver, "unseen", False))
+
+    @property
     def can_suspend(self) -> bool:
         """The terminal can be given back for a while."""
         return self._driver is not None and self._driver.can_suspend

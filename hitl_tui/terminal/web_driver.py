@@ -8,7 +8,6 @@ from codecs import getincrementaldecoder
 from functools import partial
 from typing import Any
 
-from textual import messages
 from textual._parser import ParseError
 from textual._xterm_parser import XTermParser
 from textual.app import App
@@ -31,6 +30,8 @@ class ServedDriver(WebDriver):
 
     parser: type[XTermParser] = XTermParser
     """Makes events of what is typed."""
+    unseen = False
+    """No page has shown the console for a while."""
 
     def __init__(self, app: App[Any], **settings: Any) -> None:
         super().__init__(app, **settings)
@@ -56,7 +57,24 @@ class ServedDriver(WebDriver):
         finally:
             self._input_reader.close()
         if not self.exit_event.is_set():
-            self._app.post_message(messages.ExitApp())
+            self._app.call_later(self._app.exit)
+
+    def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
+        if packet_type in ("shown", "unseen"):
+            self.unseen = packet_type == "unseen"
+            if not self.unseen:
+                self._app.call_later(self._show_again)
+        elif packet_type == "quit":
+            self._app.call_later(self._app.exit)
+        else:
+            super().on_meta(packet_type, payload)
+
+    async def _show_again(self) -> None:
+        """Tell another page's terminal how it is used, and draw all of the console there."""
+        self.write("\x1b[?1049h\x1b[?25l")
+        self._enable_mouse_support()
+        self._enable_bracketed_paste()
+        await self._app.run_action("redraw")
 
     def _write_whole(self, data: bytes) -> int:
         rest = memoryview(data)
@@ -65,5 +83,5 @@ class ServedDriver(WebDriver):
                 rest = rest[os.write(self.fileno, rest) :]
         except BrokenPipeError:
             self.exit_event.set()
-            self._app.post_message(messages.ExitApp())
+            self._app.call_later(self._app.exit)
         return len(data) - len(rest)

@@ -1,4 +1,4 @@
-"""One console in a process of its own, for one open page."""
+"""One console in a process of its own, shown on one page, and on the next when that is loaded again."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from hitl_tui.core.safe_text import safe_text
 
 GRACE = 5.0
 """Seconds that a console has to put its session away before it is killed; nothing is lost by either."""
+UNSEEN = 600.0
+"""Seconds that a console lives on without a page; it lives longer while a step runs in it."""
 DRIVER = "hitl_tui.terminal.web_driver:ServedDriver"
 
 _LARGEST = 16 * 1024 * 1024
@@ -47,35 +49,77 @@ def environment(inherited: Mapping[str, str], width: int, height: int) -> dict[s
 
 
 class ServedConsole(AppService):
-    """A console and the page that shows it; when one ends, so does the other.
+    """A console and the page that shows it. When it ends, so does the page; a page that is gone leaves it for another.
 
     Nothing that a console writes can make the browser open an address or take a file: such packets are dropped.
 
     Args:
         command: argument vector that starts it.
-        page: the page's connection.
         inherited: the environment it gets, apart from what says how it is shown.
     """
 
-    def __init__(self, command: Sequence[str], page: web.WebSocketResponse, inherited: Mapping[str, str]) -> None:
+    def __init__(self, command: Sequence[str], inherited: Mapping[str, str]) -> None:
         super().__init__(
             command[0],
-            write_bytes=page.send_bytes,
-            write_str=page.send_str,
+            write_bytes=self._draw,
+            write_str=self._tell,
             close=self._close_page,
             download_manager=DownloadManager(),
         )
         self._vector = tuple(command)
-        self._page = page
         self._inherited = inherited
         self._complaint = b""
+        self._unseen: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[bool] | None = None
+        self.page: web.WebSocketResponse | None = None
+        """The connection of the page that shows it; None while none does."""
+        self.seat = ""
+        """What that page calls itself, also when it is loaded again."""
+        self.over = False
+        """It has ended, or shall: no page is to show it any more."""
+
+    async def _draw(self, data: bytes) -> None:
+        if self.page is not None:
+            with suppress(ConnectionError):  # it goes; another one is drawn whole
+                await self.page.send_bytes(data)
+
+    async def _tell(self, text: str) -> None:
+        if self.page is not None:
+            with suppress(ConnectionError):
+                await self.page.send_str(text)
 
     async def _close_page(self) -> None:
-        with suppress(ConnectionError):
-            await self._page.close()
+        page, self.page = self.page, None
+        if page is not None:
+            with suppress(ConnectionError):
+                await page.close()
 
-    async def start(self, width: int, height: int) -> None:
-        """Start the process; it is shown from now on."""
+    async def show(self, page: web.WebSocketResponse, seat: str, width: int, height: int) -> None:
+        """Show it on a page from now on: start the process, or let it draw all of itself again."""
+        if self._unseen is not None:
+            self._unseen.cancel()
+        before, (self.page, self.seat) = self.page, (page, seat)
+        if self._process is None:
+            await self._start(width, height)
+            return
+        if before is not None:
+            self._closing = asyncio.create_task(before.close())
+        await self.set_terminal_size(width, height)
+        await self.send_meta({"type": "shown"})
+
+    def left(self, page: web.WebSocketResponse) -> None:
+        """A page is gone: unless another one has taken it over, it ends once nobody has looked for a while."""
+        if self.page is not page:
+            return
+        self.page = None
+        if self._process is not None:
+            self._unseen = asyncio.create_task(self._say_unseen())
+
+    async def _say_unseen(self) -> None:
+        await asyncio.sleep(UNSEEN)
+        await self.send_meta({"type": "unseen"})
+
+    async def _start(self, width: int, height: int) -> None:
         pipe = asyncio.subprocess.PIPE
         self._process = await asyncio.create_subprocess_exec(
             *self._vector,
@@ -90,33 +134,32 @@ class ServedConsole(AppService):
         self._task = asyncio.create_task(self.run())
 
     async def run(self) -> None:
-        """Show what it draws until it ends; then the page is told, and why, if it said so."""
+        """Show what it draws until it ends; then a page is told, and why, if it said so."""
         process = self._process
         assert process is not None
         assert process.stdout is not None
         assert process.stderr is not None
         complaints = asyncio.create_task(self._keep_complaint(process.stderr))
         try:
-            if not await self._show(process.stdout):
-                await complaints
-                await self._explain()
+            with suppress(asyncio.IncompleteReadError):
+                if await self._raves(process.stdout):
+                    return
+            await complaints
+            await self._explain()
         finally:
+            self.over = True
             await self._close_page()
             # While it goes it still draws, and would wait for somebody to take that.
             while await process.stdout.read(_COMPLAINT):
                 pass
             await complaints
 
-    async def _show(self, drawn: asyncio.StreamReader) -> bool:
-        """Hand on what it draws; return whether it goes on for all that is known: the page is gone, or it raves."""
-        try:
-            return await self._hand_on(drawn)
-        except asyncio.IncompleteReadError:
-            return False
-        except ConnectionError:
-            return True
+    async def _raves(self, drawn: asyncio.StreamReader) -> bool:
+        """Hand on what it draws; return whether that is nothing a console draws, though it goes on.
 
-    async def _hand_on(self, drawn: asyncio.StreamReader) -> bool:
+        Raises:
+            IncompleteReadError: it has ended.
+        """
         if await drawn.readline() != _BEGUN:
             return False
         while True:
@@ -146,8 +189,7 @@ class ServedConsole(AppService):
         said = safe_text(self._complaint.decode("utf-8", "replace").strip())
         if said:
             log.warning("a console said as it ended: %s", said)
-            with suppress(ConnectionError):
-                await self.on_data((_CLEARED + said.replace("\n", "\r\n")).encode())
+            await self.on_data((_CLEARED + said.replace("\n", "\r\n")).encode())
 
     async def heard(self, envelope: Any) -> None:
         """Hand on what the page says; what it can't say is left out."""
@@ -166,6 +208,10 @@ class ServedConsole(AppService):
     async def stop(self) -> None:
         """End the process: it may put its session away first."""
         process, task = self._process, self._task
+        self.over = True
+        if self._unseen is not None:
+            self._unseen.cancel()
+        await self._close_page()
         if process is None or task is None:
             return
         await self.send_meta({"type": "quit"})

@@ -1,4 +1,5 @@
-"""Serves the console to browsers of this machine: each open page has a process of the console of its own.
+"""Serves the console to browsers of this machine: each open page has a process of the console of its own, which lives
+on for a while when the page is gone, so that a page that is loaded again finds it.
 
 The browser that is opened gets an address that lets it in, without showing the address to others on this machine.
 """
@@ -77,7 +78,7 @@ def console_page(socket: str, size: int) -> str:
         "index.html",
         socket=socket,
         size=str(size),
-        ended=_("The console has ended; its session continues when opened again."),
+        ended=_("No console is shown here any more; its session continues when opened again."),
         again=_("Open it again"),
         noscript=_("The console needs JavaScript."),
     )
@@ -151,8 +152,7 @@ class Site:
         self._environ = environ
         self._command = tuple(command)
         self._headers = headers(gate.origin)
-        self._open: dict[web.WebSocketResponse, ServedConsole] = {}
-        self._leaving: set[asyncio.Event] = set()
+        self._consoles: list[ServedConsole] = []
 
     def application(self) -> web.Application:
         """Return what aiohttp serves."""
@@ -171,7 +171,7 @@ class Site:
             [
                 web.get("/", self._enter),
                 web.get(path, self._index),
-                web.get(path + "ws", self._socket),
+                web.get(path + "ws/{seat}", self._socket),
                 *own,
                 *(web.static(f"{path}static/{name}", static / name) for name in ("css", "fonts", "js")),
             ]
@@ -226,24 +226,26 @@ class Site:
         return web.FileResponse(FOLDER / request.path.rpartition("/")[2])
 
     async def _socket(self, request: web.Request) -> web.StreamResponse:
-        """Show a console on a page, for as long as both are there."""
+        """Show a console on a page, for as long as both are there: the page's own, one that was left, or another."""
         if "Origin" not in request.headers:
             return self._refused(_("Another page asked for this."))
         page = web.WebSocketResponse(heartbeat=15, compress=False, max_msg_size=_LONGEST_MESSAGE)
         await page.prepare(request)
-        # A page that is loaded again wants the session that its predecessor's console is still putting away.
-        for gone in tuple(self._leaving):
-            await gone.wait()
-        if len(self._open) >= MOST:
+        await self._clear()  # a page that is loaded again wants the session that its console is still putting away
+        seat = request.match_info["seat"]
+        own = [c for c in self._consoles if c.seat == seat] or [c for c in self._consoles if c.page is None]
+        if not own and len(self._consoles) >= MOST:
             await page.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"too many consoles are open")
             return page
-        console = ServedConsole(self._command, page, self._environ)
-        self._open[page] = console
+        console = own[-1] if own else ServedConsole(self._command, self._environ)
+        if not own:
+            self._consoles.append(console)
         try:
-            await console.start(_cells(request, "width", 80), _cells(request, "height", 24))
+            await console.show(page, seat, _cells(request, "width", 80), _cells(request, "height", 24))
             await self._listen(page, console)
         finally:
-            await self._end(page, console)
+            console.left(page)
+            await self._clear()
         return page
 
     async def _listen(self, page: web.WebSocketResponse, console: ServedConsole) -> None:
@@ -252,20 +254,15 @@ class Site:
                 with suppress(ValueError, RecursionError):  # not JSON: no page of ours said it
                     await console.heard(json.loads(message.data))
 
-    async def _end(self, page: web.WebSocketResponse, console: ServedConsole) -> None:
-        gone = asyncio.Event()
-        self._leaving.add(gone)
-        try:
-            await console.stop()
-        finally:
-            self._leaving.discard(gone)
-            gone.set()
-            self._open.pop(page, None)
+    async def _clear(self) -> None:
+        """Put away the consoles that have ended."""
+        over = [console for console in self._consoles if console.over]
+        await asyncio.gather(*(console.stop() for console in over))
+        self._consoles = [console for console in self._consoles if console not in over]
 
     async def _shut(self, application: web.Application) -> None:
-        """Let all consoles go at once; each handler waits for its own."""
-        pages = [page.close(code=WSCloseCode.GOING_AWAY) for page in self._open]
-        await asyncio.gather(*pages, return_exceptions=True)
+        """Let all consoles go at once."""
+        await asyncio.gather(*(console.stop() for console in self._consoles))
 
 
 def _cells(request: web.Request, name: str, usual: int) -> int:

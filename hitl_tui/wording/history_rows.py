@@ -15,7 +15,7 @@ from hitl_tui.core.requests import Kind, Outcome, Verdict, accepted_numbers, sai
 from hitl_tui.core.safe_text import one_line, safe_again, safe_text
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import mark, safe_message, translate
-from hitl_tui.terminal.ascii_signs import _
+from hitl_tui.terminal.ascii_signs import _, ngettext
 from hitl_tui.threads.checkpoint_causes import CheckpointCause, event_data, inner_question
 from hitl_tui.threads.session_diff import Consequences, Difference, Given, RanSince, decided_in, ran_since
 from hitl_tui.threads.thread_reader import HistoryPlace, Obstacle, is_decision
@@ -530,6 +530,16 @@ def ran_since_lines(ran: Sequence[RanSince]) -> list[str]:
 
 def _effect_words(status: str) -> str:
     return _(_EFFECTS[status]) if status in _EFFECTS else in_line(status)
+
+
+def quit_words(running: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """Return what leaving the console ends, by session; its id and those of the steps that run."""
+    return "\n".join(
+        ngettext(
+            "Ends {steps} of {session}, which is running.", "Ends {steps} of {session}, which are running.", len(ids)
+        ).format(steps=_listed(ids), session=in_line(session))
+        for session, ids in running
+    )
 
 
 def fork_words(place: HistoryPlace, session: str) -> str:

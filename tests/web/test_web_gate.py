@@ -23,6 +23,7 @@ from web_support import served, until
 from hitl_tui.cli import main, web_command
 from hitl_tui.config.extras import install_command
 from hitl_tui.core.errors import BadInput
+from hitl_tui.web import console_process
 from hitl_tui.web.auth import COOKIE, Gate, authority, loopback
 from hitl_tui.web.console_process import clipped, environment
 from hitl_tui.web.listening import listening
@@ -88,10 +89,10 @@ class Open:
         async with self.client.request(method, self.gate.origin + path, headers=sent, allow_redirects=False) as answer:
             return answer.status, (await answer.read()).decode("utf-8", "replace"), answer.headers
 
-    def socket(self, **headers: str) -> Any:
+    def socket(self, seat: str = "a", **headers: str) -> Any:
         sent = {"Cookie": f"{COOKIE}={self.gate.cookie}", "Origin": self.gate.origin}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-        where = f"ws://{self.gate.authority}{self.gate.path}ws?width=90&height=30"
+        where = f"ws://{self.gate.authority}{self.gate.path}ws/{seat}?width=90&height=30"
         return self.client.ws_connect(where, headers={k: v for k, v in sent.items() if v})
 
 
@@ -161,7 +162,9 @@ async def test_the_token_is_exchanged_for_a_cookie_once() -> None:
         assert status == 403 and "already" in text and "Set-Cookie" not in headers
 
 
-@pytest.mark.parametrize("path", ["", "page.js", "page.css", "static/js/textual.js", "static/", "ws", "no-such-thing"])
+@pytest.mark.parametrize(
+    "path", ["", "page.js", "page.css", "static/js/textual.js", "static/", "ws/a", "no-such-thing"]
+)
 async def test_nothing_is_given_without_the_cookie(path: str) -> None:
     async with opened() as o:
         for wrong in ({}, {"Cookie": f"{COOKIE}=wrong"}, {"Cookie": f"{COOKIE}="}, {"Cookie": "é=1"}):
@@ -256,6 +259,30 @@ async def test_what_a_console_draws_arrives_and_nothing_else() -> None:
         assert json.loads((await heard(page))[1:]) == {"type": "resize", "width": 1_000, "height": 1}
         await page.send_str(json.dumps(["ping", "12"]))
         assert (await page.receive_json(timeout=30)) == ["pong", "12"]
+
+
+async def test_a_page_that_comes_again_is_shown_its_console() -> None:
+    async with opened() as o:
+        async with o.socket("a") as first, o.socket("b") as second:
+            assert (await heard(first), await heard(second)) == (b"hello", b"hello")
+            await first.send_str(json.dumps(["stdin", "one"]))
+            assert await heard(first) == b"Done"
+        async with o.socket("b") as back, o.socket("c") as other, o.socket("a") as another:
+            for page in (back, other):
+                assert json.loads((await heard(page))[1:]) == {"type": "resize", "width": 90, "height": 30}
+                assert json.loads((await heard(page))[1:]) == {"type": "shown"}
+            assert await heard(another) == b"hello", "whoever came first took what was left"
+
+
+async def test_a_console_that_no_page_shows_is_told_after_a_while(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console_process, "UNSEEN", 0.0)
+    left = tmp_path / "left"
+    async with opened(FLOODER.replace("quit", "unseen"), str(left)) as o:
+        async with o.socket() as page:
+            assert await heard(page) == bytes(4096)
+        await asyncio.to_thread(until, left.exists, lambda: "it was never told")
 
 
 async def test_a_console_that_can_not_begin_says_why() -> None:

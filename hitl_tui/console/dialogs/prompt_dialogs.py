@@ -19,7 +19,7 @@ from hitl_tui.console.modal_screen import Modal
 from hitl_tui.console.widgets.dialog_frame import Dialog, DialogText, Flow
 from hitl_tui.console.widgets.prompt_line import typed_line
 from hitl_tui.core.jamo import JAMO
-from hitl_tui.language import _
+from hitl_tui.language import _, mark
 from hitl_tui.terminal.textual_widgets import bound_action
 
 if TYPE_CHECKING:
@@ -40,6 +40,10 @@ class ConfirmDialog(GuardedDialog[bool]):
     BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.CONFIRM)]
     AUTO_FOCUS = ""
     LEFT = False
+    PART = keys.CONFIRM
+    """The part of the map that its keys are in."""
+    NO = mark("No")
+    """Label of the second choice."""
 
     def __init__(self, title: str, content: Content, yes: str) -> None:
         super().__init__(title)
@@ -47,16 +51,17 @@ class ConfirmDialog(GuardedDialog[bool]):
         self._yes = yes
 
     def compose(self) -> ComposeResult:
-        keymap, choices = keymap_of(self.app), (("yes", self._yes), ("no", _("No")))
+        keymap, choices = keymap_of(self.app), (("yes", self._yes), ("no", _(self.NO)))
         with Dialog(self._heading, id="confirm"):
             yield DialogText(self._content)
             # Enter on a button with the focus would say yes.
-            yield Flow(*(KeyButton(keymap, f"confirm.{name}", label, focusable=False) for name, label in choices))
+            yield Flow(*(KeyButton(keymap, f"{self.PART}.{name}", label, focusable=False) for name, label in choices))
 
     def key_specs(self) -> Sequence[keys.KeySpec]:
         """Call the first choice on the key line what its button calls it."""
         named = self._yes[:1].lower() + self._yes[1:]
-        return [spec._replace(label=named) if spec.id == "confirm.yes" else spec for spec in super().key_specs()]
+        specs = [spec for spec in super().key_specs() if spec.where in (self.PART, keys.ANYWHERE)]
+        return [spec._replace(label=named) if spec.id == f"{self.PART}.yes" else spec for spec in specs]
 
     def action_yes(self) -> None:
         if self.guard.decides:
@@ -73,6 +78,14 @@ class ConfirmDialog(GuardedDialog[bool]):
             self.dismiss(False)
         elif self.guard.click_decides:
             self.dismiss(True)
+
+
+class QuitDialog(ConfirmDialog, inherit_bindings=False):
+    """Asks before the console is left while steps run. Enter, and the key that leaves, mean yes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.QUITTING)]
+    PART = keys.QUITTING
+    NO = mark("Stay")
 
 
 async def confirm(app: Console, title: str, said: str, yes: str) -> bool:

@@ -16,6 +16,8 @@ _GUARDED = frozenset(
         *(f"choosing.{number}" for number in range(1, 10)),
         "confirm.yes",
         "confirm.no",
+        "quitting.yes",
+        "quitting.no",
         "always.no",
         "reading.yes",
         "task.edit",
@@ -28,7 +30,7 @@ _GUARDED = frozenset(
 """Keys that decide, or begin something that may: the guard judges them. All others only look or move the cursor."""
 _SENDS = frozenset({"form.send", "words.send", "say.send", "prompt.send"})
 _COMMITS = frozenset({"form.approve", "choosing.send", "session.undo"})
-_FREE = frozenset({"question.6", "question.results", "confirm.no", "always.no"})
+_FREE = frozenset({"question.6", "question.results", "confirm.no", "quitting.no", "always.no"})
 """What decides nothing, so that a key without a character does it at once."""
 
 _TOLD = {

@@ -5,6 +5,12 @@ window.open = () => null;
 
 const FONTS = ["16px 'Roboto Mono'", "bold 16px 'Roboto Mono'", "italic 16px 'Roboto Mono'"];
 
+// By this a page that is loaded again finds its console; a copy of the page doesn't have it while this one is open.
+const seat = sessionStorage.getItem("seat") ?? crypto.randomUUID();
+sessionStorage.removeItem("seat");
+window.addEventListener("pagehide", () => sessionStorage.setItem("seat", seat));
+document.querySelector("#terminal").dataset.sessionWebsocketUrl += `/${seat}`;
+
 function focusTerminal() {
   document.querySelector(".xterm-helper-textarea")?.focus();
 }
