@@ -57,7 +57,7 @@ def run(argv: Sequence[str], began: str = "") -> int:
 
 def _understood(argv: Sequence[str], began: str, secrecy: Secrecy, out: Output, err: Output) -> int:
     try:
-        arguments = _read(argv)._replace(began=began)
+        arguments = _read(argv)._replace(began=began, typed=tuple(argv))
         if arguments.help:
             out.lines([arguments.help.rstrip("\n")])
             return OK

@@ -124,6 +124,7 @@ class Arguments(NamedTuple):
         source, to: where `review` finds requests and puts feedback; empty where the former says the latter.
         approve, remark: how `review` answers: approval, or what to change; None for no remark.
         began: when the command was given, ISO 8601, UTC; empty for now.
+        typed: the command line as it was given.
         query, job_id, jobs, concurrency, schema: of `serve`: a single job, its id, a folder of jobs, how many sessions
             may be open at once, and whether only the schema of its events is printed.
         listen, no_token, feedback: of `serve`: the address of its HTTP server, None for none; whether anybody may come
@@ -199,6 +200,7 @@ class Arguments(NamedTuple):
     approve: bool = False
     remark: str | None = None
     began: str = ""
+    typed: tuple[str, ...] = ()
     by_person: str = ""
     since: str = ""
     until: str = ""

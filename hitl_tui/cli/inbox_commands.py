@@ -385,11 +385,9 @@ def _check_seen(job: Job, found: _Waiting) -> None:
         return
     if not is_terminal(sys.stdin):
         raise Refused(
-            Message(
-                "{} is high-risk; from here, give the id or digest of the question you were shown.", name_of(request)
-            ),
+            Message("{} is high-risk; from here, add the digest of the question you were shown.", name_of(request)),
             reason="digest",
-            help=f"hitl-tui decide {request.id} {given.answer} --digest {request.digest[:16]}",
+            help=f"hitl-tui {shlex.join(given.typed)} --digest {request.digest[:16]}",
         )
 
 

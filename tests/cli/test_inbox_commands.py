@@ -117,7 +117,11 @@ def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell,
     (step,) = waiting(shell)
     ran = shell.run("decide", step["id"], "approve")
     assert ran.code == 2
+    assert "is high-risk; from here, add the digest of the question you were shown." in ran.err
     assert f"hitl-tui decide {step['id']} approve --digest {step['digest'][:16]}" in ran.err
+    typed = ("decide", step["id"], "approve", "--reason", "it's old", "--args", '{"limit": 5}')
+    printed = shlex.split(shell.run(*typed).err.splitlines()[-1])
+    assert printed == ["hitl-tui", *typed, "--digest", step["digest"][:16]]
     assert "DELETE FROM customers" in ran.out, "what the digest stands for"
     assert shell.run("decide", step["id"], "approve", "--digest", "0" * 64).code == 2
     assert shell.run("decide", step["id"], "reject").code == 2  # the agent is told why
