@@ -374,7 +374,8 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts]) -> str:
     a command says of itself, or be one of its arguments. A question calls a team only where it gives all it needs.
     """
     vocabularies = {name: lexicon().vocabulary(facts) for name, facts in known.items()}
-    scores = {name: _score(clause, facts, vocabularies) for name, facts in known.items()}
+    words = [*_words(clause)]
+    scores = {name: _score(clause, words, facts, vocabularies) for name, facts in known.items()}
     most = max(scores.values(), default=0.0)
     best = sorted(name for name, score in scores.items() if score > max(0.0, most - 0.01))
     if len(best) > 1:
@@ -385,9 +386,12 @@ def by_deed(clause: str, known: Mapping[str, CommandFacts]) -> str:
     return best[0] if best else ""
 
 
-def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]]) -> float:
+def _score(
+    clause: str, words: Sequence[tuple[Span, str]], facts: CommandFacts, vocabularies: Mapping[str, frozenset[str]]
+) -> float:
     wanted, asking = requested(clause), rules().says.howto.search(clause) is not None
     own, part = vocabularies[facts.name], _HALF
+    all_found = [lexicon().found(word, own) for _, word in words]
     deeds, begins = wanted & lexicon().deeds(facts), lexicon().concepts(next(iter(name_words(facts.description)), ""))
     if not deeds and (deeds := wanted & begins):
         part = 1.0  # "write" says little: what is to be written has to be the same
@@ -395,12 +399,13 @@ def _score(clause: str, facts: CommandFacts, vocabularies: Mapping[str, frozense
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
     if strange or rules().commands.how.search(clause) or ((asking or not deeds) and not takes):
         return 0.0
+    if not (deeds or any(all_found)):  # most of hundreds of tools
+        return 0.0
     call, *_ = fill(clause, facts)
     given = [g.place for g in given_in(clause)]
     matched = total = 0.0
-    for place, word in _words(clause):
+    for (place, word), found in zip(words, all_found, strict=True):
         meant = lexicon().concepts(word)
-        found = lexicon().found(word, own)
         if meant & wanted or (part < 1.0 and meant & lexicon().looking and not meant & own):
             continue
         if not found and overlaps(place, [*given, *call.used]):
