@@ -47,7 +47,7 @@ from crash_world import World, served
 from langgraph.checkpoint.base import id as ids
 from postgres_server import PostgresServer, postgres_server
 
-from hitl_tui.channels.worker import GRACE, SessionWorker
+from hitl_tui.channels.worker import SessionWorker
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.workspace_copy import workspace_copy
 from hitl_tui.core.errors import HitlError, Refused
@@ -55,6 +55,7 @@ from hitl_tui.core.events import utc_now
 from hitl_tui.core.requests import Decision, Kind, Verdict
 from hitl_tui.ledger.audit import verify
 from hitl_tui.ledger.records import Entry, RequestView
+from hitl_tui.supervisor.open_session import GRACE
 from hitl_tui.supervisor.postgres_sessions import DatabaseFolder
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup

@@ -36,8 +36,6 @@ from hitl_tui.supervisor.wake_queue import HEARTBEAT, PRUNE, STALLED, UPKEEP, UP
 
 log = logging.getLogger(__name__)
 
-GRACE = 20.0
-"""Seconds in which a worker that is stopped lets what it began come to rest; the rest is left to others."""
 _NOTHING = "hitl-tui-nothing"
 """The queue, in which nothing ever is, of a worker that leaves all its workspaces to others."""
 _RULES = 0.5
@@ -154,7 +152,7 @@ class SessionWorker:
                 queues=[copy.queue for copy in self._taken()] or [_NOTHING],
                 name=self._name,
                 concurrency=self._concurrency,
-                shutdown_graceful_timeout=GRACE,
+                shutdown_graceful_timeout=0.0,  # a session that is cancelled lets its steps end
                 fetch_job_polling_interval=5.0,
                 **common,
             )
@@ -281,9 +279,15 @@ class SessionWorker:
         return before.keys() != self._left.keys()
 
     async def _teams(self, copy: WorkspaceCopy, *, tell: bool = True) -> tuple[str, ...]:
-        """Return the teams of a workspace that can be carried here."""
+        """Return the teams of a workspace that can be carried here.
+
+        Raises:
+            ServerAway: that isn't known now.
+        """
         try:
             return await self._registry.team_names(copy.folder)
+        except ServerAway:
+            raise
         except HitlError as error:
             if tell:
                 self._tell(Message("{}: {}", copy.name, error.message))
@@ -310,7 +314,7 @@ class SessionWorker:
                         return
                     if not session.owned:
                         return
-                    found = await session.at_rest(linger=linger)
+                    found = await session.carry(linger=linger)
                 if not (found.questions or found.concluded):
                     raise StorageError(found.problem or Message("{} can't go on.", session_id))
                 await asyncio.to_thread(queue.note_rest, session_id, found.cursor)

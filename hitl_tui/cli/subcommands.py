@@ -725,8 +725,8 @@ _ROWS = (
         "Carry the sessions of a PostgreSQL database until it is stopped, beside any number of other workers.\n"
         "Each session is one worker's at a time; consoles and commands anywhere only say what is decided.\n"
         "A worker carries sessions of the workspaces that it has a copy of: folders with the same name and the\n"
-        "same hitl.toml and langgraph.json as where the session began. SIGTERM lets what runs come to rest for\n"
-        "20 seconds and leaves the rest to other workers; a worker that dies is noticed within 12.",
+        "same hitl.toml and langgraph.json as where the session began. After SIGTERM no step begins; those that\n"
+        "run get 20 seconds to end, and other workers go on. A worker that dies is noticed within 12.",
         (
             option("folders", metavar="[NAME=]DIR", nargs="*", help="the workspaces (default: the current folder)"),
             option("--queues", metavar="NAME,…", default="", help="take sessions of these workspaces only"),

@@ -213,6 +213,7 @@ class LocalDispatcher:
         self._begun: set[str] = set()
         self._graphs: dict[str, tuple[Team, TeamGraph]] = {}
         self._ending: set[asyncio.Task[None]] = set()
+        self._draining = False
         self._attached = GraphRunner(services)
 
     @property
@@ -239,6 +240,8 @@ class LocalDispatcher:
             raise error  # its ending couldn't even be written down
         if self._ended.get(spec.run_id) == spec.todo.asked:
             return  # how it ended is in the inbox and not in the state yet: it would be done twice
+        if self._draining:
+            return
         self._ended.pop(spec.run_id, None)
         if spec.run_id in self._begun or spec.step:
             spec = replace(spec, fresh=False)
@@ -277,6 +280,12 @@ class LocalDispatcher:
     def _in_effect(self) -> set[str]:
         found = {run_id: self._tasks.get(run_id) for run_id in self._services.begun.values()}
         return {run_id for run_id, task in found.items() if task is not None and not task.cancelled()}
+
+    async def drain(self) -> None:
+        """Begin no run from now on, and wait until those that go on have ended."""
+        self._draining = True
+        if running := [task for task in self._tasks.values() if not task.done()]:
+            await asyncio.wait(running)
 
     async def close(self, why: str) -> None:
         """End all tasks without telling the ledger that their runs were stopped: they go on when reopened.

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.session import Session
 
 
+GRACE = 20.0
+"""Seconds in which what runs may end in a session that is carried no longer; the rest is left to whoever is next."""
 _AWAY = 1.0
 """Seconds between looks for a server that is away."""
 
@@ -207,6 +209,16 @@ class OpenSession(SessionView):
                 found = await asyncio.wait_for(self.changed(found), linger)
             except TimeoutError:
                 return found
+
+    async def carry(self, seen: Callable[[Snapshot], Awaitable[None]] | None = None, linger: float = 0.0) -> Snapshot:
+        """Wait as `at_rest` does; where that is cancelled no step begins any more, and those that run may end."""
+        try:
+            return await self.at_rest(seen, linger)
+        except asyncio.CancelledError:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(GRACE):
+                    await self._view.drain()
+            raise
 
     async def applied(self, seq: int) -> Snapshot:
         return await self._view.applied(seq)

@@ -59,6 +59,10 @@ class Dispatcher(Protocol):
         """Ids of the TODOs whose effect has begun while how it ended isn't on record, and whose run nobody stopped."""
         ...
 
+    async def drain(self) -> None:
+        """Begin no run from now on, and wait until those that go on have ended."""
+        ...
+
     async def close(self, why: str) -> None:
         """End all tasks, and leave their runs as ones that go on when the session is opened again.
 

@@ -160,6 +160,10 @@ class Session(SessionView):
     def begun(self) -> Sequence[str]:
         return self._dispatcher.begun
 
+    async def drain(self) -> None:
+        """Begin no step from now on, and wait until those that run have ended."""
+        await self._dispatcher.drain()
+
     @property
     def snapshot(self) -> Snapshot:
         return self._watched.snapshot

@@ -96,6 +96,9 @@ class SessionFollower(SessionView):
         folder = self.setup.folder
         return not (self.setup.read_only or folder.carried or folder.is_owned())
 
+    async def drain(self) -> None:
+        """Do nothing: none of its steps runs here."""
+
     async def refresh(self) -> Snapshot:
         """Return how the session stands; it is read anew only when its files changed."""
         files, now, loop = await asyncio.to_thread(self.setup.folder.written), time.time(), asyncio.get_running_loop()

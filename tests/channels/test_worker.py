@@ -25,7 +25,7 @@ from hitl_tui.channels.metrics import METRICS
 from hitl_tui.channels.worker import SessionWorker
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.workspace_copy import workspace_copy
-from hitl_tui.core.errors import StorageError
+from hitl_tui.core.errors import ServerAway, StorageError
 from hitl_tui.supervisor import wake_queue
 from hitl_tui.supervisor.database_doctor import examine
 from hitl_tui.supervisor.open_session import open_session
@@ -417,12 +417,19 @@ async def test_a_worker_that_is_stopped_hands_over(here: Site, there: Site) -> N
             await until(lambda: bool(queue_of(registry).workers()))
             setup = await registry.create(QUERY, here.work)
             await stand(registry, setup.info.id, lambda s: bool(s.questions))
-            leaving.send_signal(signal.SIGTERM)
-            assert await asyncio.to_thread(leaving.wait, 40) == 128 + signal.SIGTERM
-        assert queue_of(registry).workers() == []
-        async with there.worker():
+            (there.work / "slowly").touch()
             await approve(registry, setup.info.id)
-            await stand(registry, setup.info.id, lambda s: s.concluded)
+            await until(lambda: there.records == 1)
+            async with open_session(registry.store, setup) as session:
+                handler = CommandHandler(session, setup.planner, by="ada", channel="console", admin=registry.admin)
+                assert not (await handler.handle_command("/todo add command_team append --after 1")).failed
+            leaving.send_signal(signal.SIGTERM)
+            await until(lambda: queue_of(registry).workers() == [])
+            (there.work / "slowly").unlink()
+            assert await asyncio.to_thread(leaving.wait, 40) == 128 + signal.SIGTERM
+        async with there.worker():
+            seen = await stand(registry, setup.info.id, lambda s: bool(s.questions))
+            assert [(q.todo_id, q.kind.value) for q in seen.questions] == [("todo_002", "todo")], "the first has ended"
     assert there.records == 1
 
 
@@ -495,6 +502,20 @@ async def test_a_worker_goes_on_when_the_server_is_back(here: Site, there: Site,
         await approve(registry, setup.info.id)
         await stand(registry, setup.info.id, lambda s: s.concluded)
     assert there.records == 1
+
+
+async def test_what_cannot_be_read_is_not_taken_for_no_teams(here: Site, postgres: PostgresServer) -> None:
+    async with here.open() as registry:
+        copy, said = workspace_copy(here.work), list[str]()
+        made = SessionWorker(registry, [copy], name="w", concurrency=1, tell=said.append, hide=lambda _: None)
+        assert "command_team" in await made._teams(copy)
+        await asyncio.to_thread(postgres.stop)
+        try:
+            with pytest.raises(ServerAway):
+                await made._teams(copy)
+        finally:
+            await asyncio.to_thread(postgres.start)
+        assert not said
 
 
 async def test_the_queue_is_made_by_several_at_once_from_before_and_not_by_older_ones(

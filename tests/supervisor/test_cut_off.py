@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from session_support import Endless, Place, step
 
 from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
 from hitl_tui.teams.function_team import FunctionTeam
 from hitl_tui.wording.evidence_rows import evidence_rows
@@ -62,6 +64,23 @@ async def test_a_step_that_is_declared_to_change_nothing_is_done_again_unasked(t
     async with place.open() as op:
         assert await op.finish() == []
         assert op.status("todo_001") == "completed"
+
+
+async def test_no_other_step_begins_while_a_session_lets_its_steps_end(tmp_path: Path) -> None:
+    place = Place(tmp_path, step("low", "a"), step("low", "b", "a"))
+    place.mode = Mode.RISK
+    place.world.hold("todo_001")
+    async with place.open() as op:
+        await place.world.began("todo_001")
+        draining = asyncio.create_task(op.session.drain())
+        await asyncio.wait({draining}, timeout=0)
+        place.world.release("todo_001")
+        await draining
+        await op.until(lambda s: s.raw["todo_002"]["status"] == "in_progress")
+    assert place.world.done() == {"todo_001": 1}
+    async with place.open() as op:
+        assert await op.finish() == []
+    assert place.world.done() == {"todo_001": 1, "todo_002": 1}
 
 
 async def test_a_step_whose_process_is_gone_is_shown_as_cut_off(tmp_path: Path) -> None:

@@ -450,7 +450,7 @@ class Runtime:
         async def tell(snapshot: Snapshot) -> None:
             await self._tell(kept, session.setup, snapshot)
 
-        return await session.at_rest(tell, _RULES if self._rules else 0.0)
+        return await session.carry(tell, _RULES if self._rules else 0.0)
 
     async def _follow_elsewhere(self, kept: _OpenJob, setup: SessionSetup) -> None:
         """Tell what happens in a session that another process has open, such as a console; then go on with it here."""
