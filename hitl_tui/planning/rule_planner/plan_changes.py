@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput, PlanError
@@ -114,10 +114,7 @@ class _Sentence:
         strategy: how steps are to run; None where it doesn't say.
         level: `first` or `last`, where something is to go there.
         also, again: it asks for something besides, and for one more of what there is.
-        row: steps of the plan that are to come one after the other.
-        moved: steps of the plan that it gives another place.
-        after: steps of the plan that something is to come after.
-        rest: the sentence with blanks for what it says of places.
+        rest: the sentence with blanks for what it says of places; all blank once it gave a step its input.
         left: the edits that say no place and give no call its input; see `take_calls`.
         calls: the calls that begin in it; see `take_calls`.
         questions: what it asks beside them.
@@ -128,27 +125,18 @@ class _Sentence:
 
     def __init__(self, text: str, edits: Sequence[Edit], scene: Scene) -> None:
         asks = "?" in text and rules().says.howto.search(text) and not rules().revise.polite.search(text)
-        edits = () if asks else edits  # what was done before something else is no order for it
-        revise, self._scene, self.text, self.edits = rules().revise, scene, text, edits
+        self.text, self._scene = text, scene
+        self.edits = () if asks else edits  # what was done before something else is no order for it
         self.strategy = next((Strategy(name) for name, e in rules().strategy.items() if e.search(text)), None)
         self.level = next((one for one in LEVELS if not asks and rules().actions[one].found_in(text)), "")
-        self.also, self.again = revise.also.search(text) is not None, revise.again.search(text) is not None
-        related = [edit for edit in edits if edit.operation in RELATIONS]
-        fixed = {one for edit in related for one in self.anchors(edit)}
-        moves = [e for e in edits if (related or self.level) and self.may_move(e) and self.anchors(e)]
-        moves = [e for e in moves if e.operation is Operation.ORDER or {*self.anchors(e)} - fixed]
-        self.row = self._row()
-        self.moved = list(dict.fromkeys(one for edit in moves for one in self.anchors(edit)))
-        self.after = [one for e in related if e.operation is Operation.AFTER for one in self.anchors(e)]
-        self._placing = [e for e in edits if e in moves or (e in related and self.anchors(e))]
-        self._placing = [e for e in edits if e.operation not in LEAVES] if self.row else self._placing
-        self._placed = bool(related or self.level)
-        self.rest = self._rest()
+        self.also = rules().revise.also.search(text) is not None
+        self.again = rules().revise.again.search(text) is not None
+        self.rest, self.heeded = self._unplaced(), False
         self.left, self.calls, self.there, self.added = list[Edit](), list[Call](), list[str](), list[str]()
         self.questions, self.answers = list[str](), list[str]()
-        self.heeded = False
 
-    def _rest(self) -> str:
+    def _unplaced(self) -> str:
+        """Return the text with blanks for what it says of places and of how steps are to run."""
         if self.row:
             return " " * len(self.text)
         said = [rules().strategy[self.strategy]] if self.strategy else []
@@ -156,15 +144,44 @@ class _Sentence:
         spans += [edit.place for edit in self.edits if edit in self._placing or self._leaves(edit)]
         spans += [place for place, _ in rules().actions[self.level].found_in(self.text)] if self.level else []
         text = blanked(self.text, spans)
-        around = rules().revise.around.finditer(text) if self._placed else ()
+        around = rules().revise.around.finditer(text) if self._related or self.level else ()
         return blanked(text, [match.span() for match in around])
+
+    @cached_property
+    def _related(self) -> list[Edit]:
+        """The edits that name what something goes beside."""
+        return [edit for edit in self.edits if edit.operation in RELATIONS]
+
+    @cached_property
+    def _moves(self) -> list[Edit]:
+        """The edits that name steps of the plan which get another place."""
+        fixed = {one for edit in self._related for one in self.anchors(edit)}
+        named = [e for e in self.edits if (self._related or self.level) and self.may_move(e) and self.anchors(e)]
+        return [e for e in named if e.operation is Operation.ORDER or {*self.anchors(e)} - fixed]
+
+    @cached_property
+    def _placing(self) -> list[Edit]:
+        """The edits that say places."""
+        if self.row:
+            return [e for e in self.edits if e.operation not in LEAVES]
+        return [e for e in self.edits if e in self._moves or (e in self._related and self.anchors(e))]
+
+    @property
+    def moved(self) -> list[str]:
+        """Steps of the plan that it gives another place."""
+        return list(dict.fromkeys(one for edit in self._moves for one in self.anchors(edit)))
+
+    @property
+    def after(self) -> list[str]:
+        """Steps of the plan that something is to come after."""
+        return [one for e in self._related if e.operation is Operation.AFTER for one in self.anchors(e)]
 
     @property
     def tells(self) -> bool:
         """Whether it tells to do something in the plan, or what commands do, rather than to find something out."""
         if carries_out(self.text):
             return True
-        if any(edit.operation in RELATIONS for edit in self.edits):
+        if self._related:
             told = [e for e in self.edits if e.operation in (Operation.ASK, Operation.ORDER)]
             steps = {step for e in told for step in e.steps}
             looks = any(step.need in (Need.FIND, Need.COMPUTE) for step in steps)
@@ -175,14 +192,14 @@ class _Sentence:
     def take_calls(self, calls: Sequence[Call], at: int) -> None:
         """Take the calls of a text that begin in this sentence, at a place of it, and see what is wanted besides."""
         self.calls = [call for call in calls if at <= call.start < at + len(self.rest)]
-        called = {call.command for call in self.calls}
+        called, placed = {call.command for call in self.calls}, bool(self._related or self.level)
         for edit in self.edits:
             names = {step.command for step in edit.steps} - {""}
             for name in names if names.isdisjoint(called) else ():  # else it names what a call is given
                 there = self._scene.called(name)
                 skipped = bool(there) and all(todo.status is Status.SKIPPED for todo in there)
                 # One more is meant where it is to be added or done again, or placed where each was skipped.
-                if edit.operation in (*_PLACED, Operation.ADD) and (self._one_more(edit) or (self._placed and skipped)):
+                if edit.operation in (*_PLACED, Operation.ADD) and (self._one_more(edit) or (placed and skipped)):
                     place = (at + edit.place[0], at + edit.place[1])
                     self.calls.append(Call(self._scene.commands[name], {}, self.text, *place))
         # What a new step is given, or one that waits, says what the step is to do, and nothing of the others.
@@ -237,8 +254,9 @@ class _Sentence:
                 beside = [*reversed(self.edits[:index][-1:]), *self.edits[index + 1 :][:1]]
                 yield edit, next((found for one in beside if self.may_move(one) and (found := self.anchors(one))), [])
 
-    def _row(self) -> list[str]:
-        """Return steps that are to come one after the other, as they are named, or all that are in reverse."""
+    @cached_property
+    def row(self) -> list[str]:
+        """Steps of the plan that are to come one after the other, as they are named, or all that are in reverse."""
         if rules().revise.reverse.search(self.text):
             named = [i for e in self.edits if e.operation not in LEAVES for i in self.anchors(e)]
             return [t.id for t in reversed(self._scene.todos) if t.id in named or len(named) < 2]

@@ -1,4 +1,4 @@
-"""What a query says: its language, what it needs, its figures and its clauses. Pure, and linear in the text."""
+"""What a query says: its language, what it needs, its figures and its clauses. Pure; a long text is read in part."""
 
 from __future__ import annotations
 
