@@ -251,7 +251,8 @@ class TeamSupervisor:
         """Return the update that asks about the plan with the last remark worked in, or as it is where that fails."""
         control, before = board.control, board.all()
         remarks, taken = control.feedback.split("\n"), [f"todo_{control.highest:03d}"]
-        draft = Draft(board, self._rules())
+        # What the session follows its plan with belongs to the event loop, and the changes are made in a thread.
+        draft = Draft(replace(board, follower=PlanFollower()), self._rules())
         draft.control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1)
         try:
             found = await self._planner.rework(remarks, board.query, before, taken)
