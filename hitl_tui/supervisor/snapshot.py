@@ -52,7 +52,7 @@ RESCUE = "rescue"
 """What the command is called that goes back to before the answer that made a graph fail."""
 
 EDIT = "edit"
-"""What the command is called that fills in what a step lacks."""
+"""What the command is called that changes what a step is given, or fills in what it lacks."""
 
 KEEP = "keep"
 """What the command is called that accepts some changes of a proposal."""
@@ -228,8 +228,9 @@ class Question:
         found = {v.value: " ".join(text.split()) for v, text in known.items()}
         if self.parts > 1 and Verdict.APPROVE in options:
             found[KEEP] = f"/proposal keep {name} NUMBERS"
-        if self.incomplete:
-            return {EDIT: f"/todo edit {self.todo_id} NAME=VALUE", **found}
+        if self.kind is Kind.TODO:
+            edit = {EDIT: f"/todo edit {todo} NAME=VALUE"}
+            return {**edit, **found} if self.incomplete else {**found, **edit}
         return {**found, RESCUE: f"/rescue {todo}"} if self.wedged else found
 
     def to_dict(self) -> dict[str, object]:
