@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_MOST_UNSENT = 5
+"""Lines that are named on the way out."""
+
 
 def _again(session: str) -> str:
     return f"{own_command()} --session {session}"
@@ -266,7 +269,7 @@ class HitlApp(ConsoleApp):
 
     async def _leave(self) -> None:
         kept = _("↑ at the prompt brings back what you had typed.") if self._typed else ""
-        self.parting = " ".join(filter(None, (self._waiting_words(), kept)))
+        self.parting = " ".join(filter(None, (self._ended_words(), self._unsent_words(), self._waiting_words(), kept)))
         await self.engine.close()
         await super().action_quit()
 
@@ -287,6 +290,20 @@ class HitlApp(ConsoleApp):
         super()._each_second()
         if self.unseen and not self.engine.running:
             self.exit(0)
+
+    def _ended_words(self) -> str:
+        """Return which steps end with the console; empty for none."""
+        from hitl_tui.wording.history_rows import left_words
+
+        return left_words(self.engine.running) if self.engine.running else ""
+
+    def _unsent_words(self) -> str:
+        """Return which lines aren't carried out, since their session hasn't opened; empty for none."""
+        unsent = self.session.operator.unsent if self._session_made else []
+        lines = " · ".join(one_line(line, 60) for line in unsent[:_MOST_UNSENT])
+        more = f" · +{len(unsent) - _MOST_UNSENT}" if len(unsent) > _MOST_UNSENT else ""
+        said = _("Not carried out, as the session was still opening: {lines}")
+        return said.format(lines=lines + more) if unsent else ""
 
     def _waiting_words(self) -> str:
         """Return what is left to do in the session that is left, and how it is opened again; empty for nothing."""

@@ -57,6 +57,7 @@ class SessionActions:
     def __init__(self, console: SessionConsole, display: SessionDisplay) -> None:
         self._console = console
         self._display = display
+        self.unsent: list[str] = []  # lines that wait for their session to open
         self.decisions = DecisionFlow(console, display, self._report)
         self.order = PlanOrdering(display, self._report, self.decisions.remember)
         self.bulk = BulkActions(console, display, self._report, self.decisions.review, self.decisions.remember)
@@ -87,6 +88,7 @@ class SessionActions:
             carry_out(self._console, parsed)
             return
         if not self._display.pending.is_set():
+            self.unsent.append(line)
             said = _("The session is still opening; what you sent is carried out as soon as it is open.")
             self._display.say(said, passing=True)
         elif meant := self._digit_meant(line):
@@ -108,6 +110,8 @@ class SessionActions:
 
     async def _send(self, line: str, known: Collection[str], handle: SessionHandle) -> None:
         display = self._display
+        if line in self.unsent:
+            self.unsent.remove(line)
         display.note(noted(line))
         handler, other, began = handle.handler, on_behalf(line), ""
         if other is not None:

@@ -134,3 +134,26 @@ async def test_keys_of_a_question_that_is_not_there_are_not_offered(tmp_path: Pa
         assert {name for name in labels(c) if name.startswith("question.")} == {"question.leave"}
         await come(c)
         assert {"console.mode", "session.replay"} <= set(labels(c))
+
+
+@WAYS
+async def test_lines_that_no_session_came_for_are_named_on_the_way_out(
+    tmp_path: Path, begins: Callable[[Console], None]
+) -> None:
+    async with opening(tmp_path, begins) as c:
+        await c.send("/todo add search_team one")
+        await c.send("/todo skip 1")
+        await c.press("ctrl+q")
+        assert "Not carried out, as the session was still opening: /todo add search_team one · /todo skip 1" in (
+            c.app.parting
+        )
+        c.app.engine._opening.release()
+
+
+async def test_lines_that_are_carried_out_are_not_named_on_the_way_out(tmp_path: Path) -> None:
+    async with opening(tmp_path, open_another) as c:
+        await c.send("/todo add search_team one")
+        await come(c)
+        await c.until(lambda: len(c.snapshot.todos) == 3, "the step")
+        await c.press("ctrl+q")
+        assert "Not carried out" not in c.app.parting
