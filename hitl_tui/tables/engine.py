@@ -10,10 +10,11 @@ import csv
 import io
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
 
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 MEMORY = "512MB"
 _MOST_NAMES = 300
 """Names that the records of a JSON list have at most, all together."""
-SECONDS = 20.0
+_SECONDS, _BYTES_A_SECOND = 20.0, 20_000_000
+_CHUNK = 1 << 20
 SMALL = 64_000_000
 """Bytes of a text that is read into memory rather than once for each query."""
 MAX_CELLS = 4_000_000
@@ -218,9 +220,18 @@ class Engine:
         self._connection.execute(f"CREATE TABLE {quote(view)} AS SELECT {cells}", columns)
 
 
+def seconds_for(files: Iterable[TableFile]) -> float:
+    """Return how long a query of some files may take: longer for large ones, which are read once or more."""
+    return _SECONDS + sum(file.size for file in files) / _BYTES_A_SECOND
+
+
 @contextmanager
-def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Engine]:
+def engine(files: Sequence[TableFile], seconds: float | None = None) -> Iterator[Engine]:
     """Open an engine that can read these files and nothing else.
+
+    Args:
+        files: the files.
+        seconds: how long a query may take; None for what is usual for these files.
 
     Raises:
         TableError: DuckDB can't be started.
@@ -240,7 +251,7 @@ def engine(files: Sequence[TableFile], seconds: float = SECONDS) -> Iterator[Eng
         connection.execute("SET temp_directory = ''")
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
-        opened = Engine(connection, seconds)
+        opened = Engine(connection, seconds_for(files) if seconds is None else seconds)
         with watched(opened):
             yield opened
     finally:
@@ -385,10 +396,16 @@ def _read_csv(file: TableFile) -> str:
     while skip < len(lines) and is_comment(file.absolute, lines[skip]):
         skip += 1
     separator = ", delim='\t', quote=''" if lines[skip : skip + 1] and lines[skip].count(b"\t") > 1 else ""
-    options = (
-        "header=true, all_varchar=true, null_padding=true, parallel=false, strict_mode=false, max_line_size=4000000"
-    )
-    return f"read_csv({text(str(file.absolute))}, {options}, skip={skip}{separator})"
+    options = "header=true, all_varchar=true, null_padding=true, strict_mode=false, max_line_size=4000000"
+    parallel = str(file.size >= SMALL and not _has_quotes(file)).lower()
+    return f"read_csv({text(str(file.absolute))}, {options}, parallel={parallel}, skip={skip}{separator})"
+
+
+@lru_cache(64)
+def _has_quotes(file: TableFile) -> bool:
+    """Return whether a line may end within a cell of a text, so that it can't be read in several places at once."""
+    with file.absolute.open("rb") as opened:
+        return any(b'"' in chunk or b"'" in chunk for chunk in iter(lambda: opened.read(_CHUNK), b""))
 
 
 def _text_rows(file: TableFile) -> Iterator[list[str]]:

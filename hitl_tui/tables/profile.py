@@ -38,6 +38,7 @@ MAX_COLUMNS = 300
 _LONGEST_CELL, _LOOKED_AT = 200, 2_000
 """Characters of a value that are shown, and of which that is found out."""
 PROFILE_SECONDS = 20.0
+"""After so long no other file is looked at."""
 _PROBED, _LEAST, _CELLS = 3000, 500, 200_000
 """Rows by which the kind of a column is judged: of a wide table fewer, down to the least, for that many cells."""
 _CACHED = 400
@@ -297,7 +298,7 @@ def profiles(files: Sequence[TableFile], seconds: float = PROFILE_SECONDS) -> Pr
     until = time.monotonic() + seconds
     known = {file.path: _known(file) for file in files}
     if new := [file for file in files if known[file.path] is None]:
-        with engine(new, PROFILE_SECONDS) as opened:
+        with engine(new) as opened:
             for n, file in enumerate(new):
                 if time.monotonic() > until:
                     known[file.path] = Message("There was no time to read {}.", file.path)
@@ -531,7 +532,8 @@ def _totals(opened: Engine, view: str, texts: Sequence[tuple[str, str]]) -> str:
     """
     words = [name for name, made in texts if made in ("text", "date")]
     labels = {
-        name: f"coalesce(regexp_full_match(lower({_bare(name, 'VARCHAR')}), {text(_TOTAL)}), FALSE)"
+        name: f"CASE WHEN {_may_be_total(quote(name))}"
+        f" THEN coalesce(regexp_full_match(lower({_bare(name, 'VARCHAR')}), {text(_TOTAL)}), FALSE) ELSE FALSE END"
         for name, _ in texts[:_LABELS]
     }
     if not labels:
@@ -546,6 +548,11 @@ def _totals(opened: Engine, view: str, texts: Sequence[tuple[str, str]]) -> str:
         if n and n == different and 3 * n <= rows:
             return condition
     return ""
+
+
+def _may_be_total(cell: str) -> str:
+    """Return whether a cell may be such a label, which is quicker to say than that it is one."""
+    return f"regexp_matches({cell}, '(?i)total|sum|계|합')"
 
 
 _LONGEST = 80
@@ -566,7 +573,8 @@ def _bare(name: str, kind: str) -> str:
 
 
 def _trimmed(cell: str) -> str:
-    return f"trim({cell}, ' \"')"
+    # Trimming is slow, and few cells need it.
+    return f"CASE WHEN contains({cell}, ' ') OR contains({cell}, '\"') THEN trim({cell}, ' \"') ELSE {cell} END"
 
 
 def _number(cell: str, *, lasts: bool = False, comma: bool = False) -> str:
@@ -576,7 +584,8 @@ def _number(cell: str, *, lasts: bool = False, comma: bool = False) -> str:
         minutes, seconds = (f"TRY_CAST(split_part({cell}, ':', {n}) AS DOUBLE)" for n in (-2, -1))
         hours = f"coalesce(TRY_CAST(split_part({cell}, ':', -3) AS DOUBLE), 0)"
         return f"({hours} * 3600 + {minutes} * 60 + {seconds})"
-    return f"TRY_CAST(regexp_replace({cell}, '[,%₩$€£\\s]|만?원$', '', 'g') AS DOUBLE)"
+    written = f"TRY_CAST(regexp_replace({cell}, '[,%₩$€£\\s]|만?원$', '', 'g') AS DOUBLE)"
+    return f"coalesce(TRY_CAST({cell} AS DOUBLE), {written})"  # most are plain, which is quicker to read
 
 
 def _date(cell: str, year: int, *, month_first: bool = False) -> str:

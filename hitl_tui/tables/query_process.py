@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.process_limits import limit_process
-from hitl_tui.tables.engine import SECONDS, TableError, engine, quote
+from hitl_tui.tables.engine import TableError, engine, quote
 from hitl_tui.tables.files import TableFile
 from hitl_tui.tables.profile import SOURCE, plain
 
@@ -37,7 +37,7 @@ def main() -> None:
 
 def _answer(given: Mapping[str, Any]) -> dict[str, Any]:
     files = [_file(table) for table in given["tables"]]
-    with engine(files, SECONDS) as opened:
+    with engine(files) as opened:
         for number, (table, file) in enumerate(zip(given["tables"], files, strict=True)):
             opened.load(f"source {number}", file, table["sheet"])
             rows = table["sql"].replace(SOURCE, quote(f"source {number}"))

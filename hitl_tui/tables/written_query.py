@@ -20,7 +20,7 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.tables import query_process
-from hitl_tui.tables.engine import SECONDS, Result, TableError, quote, watched
+from hitl_tui.tables.engine import Result, TableError, quote, seconds_for, watched
 from hitl_tui.tables.files import table_files
 from hitl_tui.tables.profile import Column, Table, profiles
 
@@ -128,12 +128,13 @@ def _asked(sql: str, tables: Mapping[str, Table], *, check: bool) -> Written:
             for name, table in wanted.items()
         ],
     }  # fmt: skip
+    seconds = seconds_for(table.file for table in wanted.values())
     command = [sys.executable, "-P", "-X", "utf8", "-m", query_process.__name__]
     with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL) as process, watched(_Process(process)):
         try:
-            said, _ = process.communicate(json.dumps(request).encode(), SECONDS + _START)
+            said, _ = process.communicate(json.dumps(request).encode(), seconds + _START)
         except subprocess.TimeoutExpired as error:
-            raise TableError(Message("The query took longer than {} seconds.", int(SECONDS))) from error
+            raise TableError(Message("The query took longer than {} seconds.", int(seconds))) from error
         finally:
             process.kill()
     try:
@@ -141,7 +142,7 @@ def _asked(sql: str, tables: Mapping[str, Table], *, check: bool) -> Written:
     except ValueError as error:
         raise TableError(Message("The query needed too much memory, or was stopped.")) from error
     if answer.get("late"):
-        raise TableError(Message("The query took longer than {} seconds.", int(SECONDS)))
+        raise TableError(Message("The query took longer than {} seconds.", int(seconds)))
     if "error" in answer:
         raise TableError(Message("The query can't be run: {}.", one_line(answer["error"], 300).rstrip(".")))
     written = {c.name: c.written for table in wanted.values() for c in table.columns if c.written}

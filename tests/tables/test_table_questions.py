@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from hitl_tui.tables import engine as engine_module
+from hitl_tui.tables import profile as profile_module
 from hitl_tui.tables.ask import About, Answer, about, ask, continues
-from hitl_tui.tables.engine import TableError, engine, in_thread
+from hitl_tui.tables.engine import TableError, engine, in_thread, seconds_for
 from hitl_tui.tables.files import table_files
+from hitl_tui.tables.profile import profiles
 from hitl_tui.tables.query import TableQuery
 from hitl_tui.teams.analysis.table_answer import brief
 
@@ -240,6 +244,30 @@ def test_nothing_but_the_files_can_be_read_and_nothing_be_set(folder: Path) -> N
 def test_a_query_that_takes_too_long_is_interrupted(folder: Path) -> None:
     with engine(table_files(folder), 0.2) as opened, pytest.raises(TableError, match="longer than"):
         opened.ask("SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3")
+
+
+def test_a_query_of_large_files_may_take_longer(folder: Path) -> None:
+    (file,) = (file for file in table_files(folder) if file.path == "sales.csv")
+    assert seconds_for([file]) < 21 < 60 < seconds_for([replace(file, size=1_000_000_000)]) < 120
+
+
+@pytest.mark.parametrize("cell", ["steel", '"steel, ""hard""\nand bright"', "farmer's", ' "steel" '])
+def test_a_large_text_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cell: str) -> None:
+    lines = [f"2024-{n % 12 + 1:02},{cell if n % 3 else 'NA'},{n},1,{n % 7}\n" for n in range(5_000)]
+    said = []
+    for size in ("small", "large"):
+        (tmp_path / size).mkdir()
+        (tmp_path / size / "goods.csv").write_text("month,kind,n,pieces,price\n" + "".join(lines) + "Total,,,5000,\n")
+        answer = asked(tmp_path / size, "total pieces by kind in goods.csv")
+        assert answer.result is not None, answer
+        (table,) = profiles(table_files(tmp_path / size)).tables
+        said.append((table.columns, answer.result.rows))
+        for module in (engine_module, profile_module):
+            monkeypatch.setattr(module, "SMALL", 0)
+    (columns, rows), (large, large_rows) = said
+    assert large_rows == rows and sum(row[1] for row in rows) == 3_333
+    for one, other in zip(columns, large, strict=True):
+        assert replace(one, distinct=0) == replace(other, distinct=0)
 
 
 def test_korean_encodings_and_codes(tmp_path: Path) -> None:
