@@ -293,9 +293,9 @@ class HitlApp(ConsoleApp):
 
     def _ended_words(self) -> str:
         """Return which steps end with the console; empty for none."""
-        from hitl_tui.wording.history_rows import left_words
+        from hitl_tui.wording.history_rows import cut_short_words
 
-        return left_words(self.engine.running) if self.engine.running else ""
+        return cut_short_words(self.engine.running) if self.engine.running else ""
 
     def _unsent_words(self) -> str:
         """Return which lines aren't carried out, since their session hasn't opened; empty for none."""

@@ -542,7 +542,7 @@ def quit_words(running: Iterable[tuple[str, Sequence[str]]]) -> str:
     )
 
 
-def left_words(running: Iterable[tuple[str, Sequence[str]]]) -> str:
+def cut_short_words(running: Iterable[tuple[str, Sequence[str]]]) -> str:
     """Return what leaving the console has ended; see `quit_words`."""
     said = (_("{steps} of {session}").format(steps=_listed(ids), session=in_line(session)) for session, ids in running)
     return _("Ended while it ran: {what}.").format(what=" · ".join(said))
