@@ -90,7 +90,7 @@ class SessionWorker:
         assert isinstance(registry.data, DatabaseFolder)
         self._registry = registry
         self._data = registry.data
-        self._data.carries = True
+        self._data.carries, self._data.holder = True, f"{name}@{socket.gethostname()}"
         self._copies = tuple(copies)
         self._name = name
         self._concurrency = concurrency

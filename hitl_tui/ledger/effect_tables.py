@@ -18,7 +18,7 @@ USE_AS_DONE, DO_AGAIN, REPEATABLE = "use_as_done", "do_again", "repeatable"
 
 _SELECT = """SELECT f.key, f.session, f.todo_id, f.branch, f.run_id, f.status,
         CASE WHEN f.ended > f.started THEN f.ended ELSE f.started END,
-        s.stream, s.n, s.data, e.stream, e.n, e.data, f.first
+        s.at, s.stream, s.n, s.data, e.stream, e.n, e.data, f.first
     FROM effects f JOIN entries s ON s.id = f.started LEFT JOIN entries e ON e.id = f.ended"""
 
 
@@ -112,11 +112,13 @@ def _as_done_there(db: Transaction, effect: Effect) -> Effect:
 
 
 def _effect(row: Row) -> Effect:
-    key, session, todo_id, branch, run_id, status, _last, *entries = row
+    key, session, todo_id, branch, run_id, status, _last, at, *entries = row
     began_in, began_n, began, ended_in, ended_n, ended = entries
     started = data_of(began, began_in, began_n)
     outcome = data_of(ended, ended_in, ended_n)["outcome"] if ended is not None else {}
-    return Effect(key, session, todo_id, branch, run_id, started["name"], started["subject"], status, outcome)
+    began = "" if "status" in started else at  # a copy knows of it, and not when
+    place, name, subject = str(started.get("place", "")), started["name"], started["subject"]
+    return Effect(key, session, todo_id, branch, run_id, name, subject, status, outcome, place, began)
 
 
 def _start(db: Transaction, effect: Effect, now: str, answer_to: str) -> Effect:
@@ -128,6 +130,7 @@ def _start(db: Transaction, effect: Effect, now: str, answer_to: str) -> Effect:
         "name": effect.name,
         "subject": effect.subject,
         "answer_to": answer_to,
+        **({"place": effect.place} if effect.place else {}),
     }
     written = write_entry(db, effect.session, "effect_started", data, now).entry
     return replace(effect, subject=written.data["subject"], status="started", outcome={})

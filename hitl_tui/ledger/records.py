@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Required, TypedDict
 
 from hitl_tui.core.errors import BadInput
@@ -192,6 +192,8 @@ class Effect:
         subject: JSON that says exactly what is done.
         status: `started`, `done`, `failed` (it ended, and is known not to have happened or not to count as done).
         outcome: JSON that `act` returned; empty until it ended.
+        place: where the stream of who started it lies, for a database; not of what copies know.
+        began: when it was started last, ISO 8601; as `place`, filled in by the record.
     """
 
     key: str
@@ -203,6 +205,8 @@ class Effect:
     subject: Json
     status: str
     outcome: JsonObject
+    place: str = field(default="", compare=False)
+    began: str = field(default="", compare=False)
 
     @property
     def changed_nothing(self) -> bool:
@@ -210,8 +214,8 @@ class Effect:
         return bool(self.outcome.get(CHANGED_NOTHING))
 
     def to_dict(self) -> dict[str, object]:
-        """Return all fields as JSON values."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        """Return all that a copy knows of it as JSON values."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.compare}
 
 
 @dataclass(frozen=True, slots=True)

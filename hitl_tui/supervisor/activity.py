@@ -13,18 +13,21 @@ from io import FileIO
 from os.path import samestat
 from pathlib import Path
 from threading import Lock
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from hitl_tui.core.messages import Message, message_of, parts_of
 from hitl_tui.core.safe_text import clip, mask, safe_again, safe_text, text_lines
+
+if TYPE_CHECKING:
+    from hitl_tui.ledger.records import Effect
 
 _LARGEST_FILE = 4 * 1024 * 1024
 _LONGEST_LINE = 4_000
 _KEPT_LINES = 5_000
 _TOLD = 200
 """Lines of an earlier run that are told of at most."""
-ENDED = "ended"
-"""What is said where a run is cut off while it acts on the world: with the session, by this program."""
+ENDED, UNRECORDED = "ended", "unrecorded"
+"""Of what acts on the world: it was cut off, with the session, by this program; it ended, and that isn't on record."""
 _NODE = "· "
 """Before the name of a node that a team's graph came to."""
 
@@ -39,7 +42,8 @@ class Activity:
         n: counts up within a process; lines of earlier ones come first.
         at: ISO 8601, UTC.
         todo_id: the TODO it belongs to, empty for the session.
-        kind: `line`, `progress`, `started`, `finished`, `failed`, `asked`, `note`; `ended` of a run that was cut off.
+        kind: `line`, `progress`, `started`, `finished`, `failed`, `asked`, `note`; of what acted on the world and isn't
+            on record `ended` or `unrecorded`.
         text: one line.
         fraction: progress from 0 to 1; -1 when unknown.
     """
@@ -91,8 +95,12 @@ class ActivityStream:
         self._subscribers.append(subscriber)
         return lambda: self._subscribers.remove(subscriber)
 
-    def write(self, todo_id: str, kind: str, text: str, fraction: float = -1.0) -> None:
-        """Add one entry; a text of several lines becomes several. Never raises for what a team says."""
+    def write(self, todo_id: str, kind: str, text: str, fraction: float = -1.0, at: str = "") -> None:
+        """Add one entry; a text of several lines becomes several. Never raises for what a team says.
+
+        Args:
+            at: when it happened, where that isn't now.
+        """
         for line in text_lines(str(text)):
             line = mask(line, self._secrets)
             clean: str = (
@@ -104,7 +112,7 @@ class ActivityStream:
                 clean = text
             with self._lock:  # teams write from threads of their own
                 self._n += 1
-                entry = Activity(self._n, self._now(), todo_id, kind, clean, fraction)
+                entry = Activity(self._n, at or self._now(), todo_id, kind, clean, fraction)
                 self._lines.append(entry)
                 self._append(entry)
             for subscriber in list(self._subscribers):
@@ -137,46 +145,57 @@ class ActivityStream:
 
 
 class EarlierRun(TypedDict):
-    """What the stream knows of a run before the one that goes on now.
+    """What is known of a run that began something of which nobody knows what came of it.
 
     Keys:
         began: ISO 8601.
+        known: the stream here tells of it; what follows is empty where it doesn't.
+        place: where the stream lies that does; empty where none is known.
         lines: what it put out, the last of it; `count` of all of them.
-        ended: how, empty where that isn't known.
-        ended_at: when, ISO 8601; empty where that isn't known.
-        cut_off: this program ended it.
+        how: the kind of the entry that says how it ended, empty where none does; `ended` is its text.
+        ended_at: when, ISO 8601.
     """
 
     began: str
+    known: bool
+    place: str
     lines: list[str]
     count: int
+    how: str
     ended: str
     ended_at: str
-    cut_off: bool
 
 
-def earlier_run(lines: Sequence[Activity], todo_id: str) -> EarlierRun | None:
-    """Return what the stream knows of a TODO's run before the one that goes on now; None when it knows nothing.
+def earlier_run(lines: Sequence[Activity], effect: Effect, here: str) -> EarlierRun:
+    """Return what is known of the run that started an effect.
 
     Args:
         lines: the stream.
-        todo_id: the TODO.
+        effect: as the record has it.
+        here: where the stream lies, see `SessionFolder.stream_place`.
     """
-    own = [entry for entry in lines if entry.todo_id == todo_id]
-    starts = [n for n, entry in enumerate(own) if entry.kind == "started"]
-    if not starts:
-        return None
-    begun, end = (starts[-2], starts[-1]) if len(starts) > 1 else (starts[-1], len(own))
-    said = [e.text for e in own[begun:end] if e.kind in ("line", "progress") and not e.text.startswith(_NODE)]
-    ended = next((e for e in own[begun:end] if e.kind in ("finished", "failed", ENDED)), None)
-    return {
-        "began": own[begun].at,
-        "lines": said[-_TOLD:],
-        "count": len(said),
-        "ended": ended.text if ended is not None else "",
-        "ended_at": ended.at if ended is not None else "",
-        "cut_off": ended is not None and ended.kind == ENDED,
+    found: EarlierRun = {
+        "began": effect.began,
+        "known": False,
+        "place": effect.place,
+        "lines": [],
+        "count": 0,
+        "how": "",
+        "ended": "",
+        "ended_at": "",
     }
+    own = [entry for entry in lines if entry.todo_id == effect.todo_id] if effect.place == here else []
+    starts = [n for n, entry in enumerate(own) if entry.kind == "started"]
+    before = [n for n in starts if own[n].at <= effect.began]
+    if not before:
+        return found
+    run = own[before[-1] : next((n for n in starts if n > before[-1]), None)]
+    said = [e.text for e in run if e.kind in ("line", "progress") and not e.text.startswith(_NODE)]
+    ended = next((e for e in run if e.kind in ("finished", "failed", ENDED, UNRECORDED)), None)
+    found |= {"known": True, "lines": said[-_TOLD:], "count": len(said)}
+    if ended is not None:
+        found |= {"how": ended.kind, "ended": ended.text, "ended_at": ended.at}
+    return found
 
 
 class ActivityTail:

@@ -18,7 +18,7 @@ from langgraph.types import Command, StateSnapshot, StreamMode
 from hitl_tui.core.errors import BadInput, HitlError, ServerAway, StorageError
 from hitl_tui.core.events import EventKind
 from hitl_tui.core.interrupts.numbers import interrupts_of
-from hitl_tui.core.json_text import digest, key_order, short_id
+from hitl_tui.core.json_text import canonical, digest, key_order, short_id
 from hitl_tui.core.json_types import (
     DoubtfulEffect,
     EffectResolution,
@@ -39,7 +39,7 @@ from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
 from hitl_tui.ledger.protocols import Effects
 from hitl_tui.ledger.records import CHANGED_NOTHING, Effect
-from hitl_tui.supervisor.activity import ENDED, earlier_run, started_words
+from hitl_tui.supervisor.activity import ENDED, UNRECORDED, earlier_run, started_words
 from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
@@ -47,7 +47,7 @@ from hitl_tui.supervisor.bound_files import find_bound_files
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.masked_saver import masked_saver
 from hitl_tui.supervisor.orphan_processes import command_of, end_orphans, find_orphans
-from hitl_tui.supervisor.run_spec import RunServices, RunSpec
+from hitl_tui.supervisor.run_spec import BegunEffect, RunServices, RunSpec
 from hitl_tui.supervisor.storage import ArtifactStore
 from hitl_tui.teams.contract import (
     EffectInDoubt,
@@ -89,6 +89,7 @@ class LedgerEffects:
         secrets: declared secrets, by name: they are masked in what is recorded of a failure.
         now: the clock.
         begun: see `RunServices`.
+        place: see `SessionFolder.stream_place`.
     """
 
     def __init__(
@@ -105,7 +106,8 @@ class LedgerEffects:
         repeatable: bool,
         secrets: Mapping[str, str],
         now: Callable[[], str],
-        begun: dict[str, str],
+        begun: dict[str, BegunEffect],
+        place: str,
     ) -> None:
         self._ledger = ledger
         self._artifacts = artifacts
@@ -119,6 +121,7 @@ class LedgerEffects:
         self._secrets = dict(secrets)
         self._now = now
         self._begun = begun
+        self._place = place
         self._ordinals: Counter[str] = Counter()
 
     async def __call__(self, name: str, subject: Any, act: Callable[[], Awaitable[dict[str, Any]]]) -> dict[str, Any]:
@@ -128,7 +131,8 @@ class LedgerEffects:
         key = "eff-" + short_id(
             self._lineage, self._todo_id, full_name, self._ordinals[full_name], digest(subject), length=32
         )
-        effect = Effect(key, self._session, self._todo_id, self._branch, self._run_id, name, subject, "started", {})
+        run = (self._session, self._todo_id, self._branch, self._run_id)
+        effect = Effect(key, *run, name, subject, "started", {}, self._place)
         answer: EffectResolution = self._resolutions.get(key, {})
         claim = await self._ledger.begin_effect(
             effect, self._now(), resolution=answer.get("verdict", ""), answer_to=answer.get("request_id", "")
@@ -149,15 +153,19 @@ class LedgerEffects:
             # The process died before it could say so: it isn't tried again within the same run.
             error = BadInput if claim.effect.outcome.get("final") else TeamFailure
             raise error(cast("str", claim.effect.outcome["error"]))
-        self._begun[key] = self._run_id
+        self._begun[key] = BegunEffect(self._run_id)
         try:
             result = await act()
         except (TeamFailure, BadInput) as error:
             # It ended, and how is known: a person may let it be done again. After anything else nobody knows.
             said = clip(mask(error.message, self._secrets), 500)
             failure: JsonObject = {"error": said, **({"final": True} if isinstance(error, BadInput) else {})}
+            self._begun[key] = BegunEffect(self._run_id, self._now(), said)
             await self._end(key, "failed", failure)
             raise
+        self._begun[key] = BegunEffect(
+            self._run_id, self._now(), clip(canonical(result).decode("utf-8", "replace"), 500)
+        )
         reference = await self._artifacts.put(result)
         done: JsonObject = {"artifact": reference, **({CHANGED_NOTHING: True} if self._repeatable else {})}
         await self._end(key, "done", done)
@@ -185,6 +193,11 @@ TeamGraph: TypeAlias = "CompiledStateGraph[Any, Any, Any, Any]"
 
 STREAMED: tuple[StreamMode, ...] = ("updates", "custom")
 """What is heard of a team's graph."""
+_WHY = {
+    ENDED: Message("hitl-tui ended it while it ran, and nothing says how far it got"),
+    UNRECORDED: Message("it ended by itself, and what came of it couldn't be recorded"),
+}
+"""Why it is asked whether something happened, by what the stream says of how it ended."""
 UNLOCKED = -1
 """In the place of the lock of a run that starts nothing."""
 _LOOK = 0.2
@@ -275,11 +288,12 @@ class LocalDispatcher:
     @property
     def begun(self) -> list[str]:
         """Ids of the TODOs whose effect has begun while how it ended isn't on record, and whose run nobody stopped."""
-        return sorted({run_id.split("/")[1] for run_id in self._in_effect()})
+        return sorted({effect.run_id.split("/")[1] for effect in self._in_effect()})
 
-    def _in_effect(self) -> set[str]:
-        found = {run_id: self._tasks.get(run_id) for run_id in self._services.begun.values()}
-        return {run_id for run_id, task in found.items() if task is not None and not task.cancelled()}
+    def _in_effect(self) -> list[BegunEffect]:
+        tasks = self._tasks
+        found = [one for one in self._services.begun.values() if one.run_id in tasks]
+        return [one for one in found if not tasks[one.run_id].cancelled()]
 
     async def drain(self) -> None:
         """Begin no run from now on, and wait until those that go on have ended."""
@@ -293,18 +307,21 @@ class LocalDispatcher:
         Args:
             why: said in the stream of each run that had begun to act: nothing else may tell how that came to its end.
         """
-        tasks, acting = {run: task for run, task in self._tasks.items() if not task.done()}, self._in_effect()
+        tasks = {run: task for run, task in self._tasks.items() if not task.done()}
+        acting = {effect.run_id for effect in self._in_effect()}
         for task in tasks.values():
             task.cancel()
         if tasks:
             await asyncio.wait(tasks.values(), timeout=self._grace)
-        for run_id in sorted(acting.intersection(self._services.begun.values())):
-            said = Message("hitl-tui ended it: {}", why)
-            if run_id not in tasks:
-                said = Message("it had ended, and how couldn't be recorded: {}", why)
-            elif not tasks[run_id].done():
-                continue
-            self._services.activity.write(run_id.split("/")[1], ENDED, said)
+        for effect in [one for one in self._services.begun.values() if one.run_id in acting]:
+            todo_id, cut_off = effect.run_id.split("/")[1], effect.run_id in tasks
+            if effect.ended_at or not cut_off:
+                said = Message("by itself, and how couldn't be recorded: {}", why)
+                if effect.result:
+                    said = Message("by itself, with {}; this couldn't be recorded: {}", effect.result, why)
+                self._services.activity.write(todo_id, UNRECORDED, said, at=effect.ended_at)
+            elif tasks[effect.run_id].done():
+                self._services.activity.write(todo_id, ENDED, Message("hitl-tui ended it: {}", why))
         await self._attached.close()
         if self._ending:
             await asyncio.wait(self._ending)
@@ -383,9 +400,11 @@ class LocalDispatcher:
             "effect": cast("DoubtfulEffect", doubt.effect),
         }
         team = self._services.team(spec.todo.agent_name)
-        known = earlier_run(self._services.activity.lines, spec.todo.id)
-        if known is not None and known["cut_off"] and not doubt.effect.get("done"):
-            why = Message("hitl-tui ended it while it ran, and nothing says how far it got")
+        services, why = self._services, ""
+        for effect in await services.ledger.effects(services.session, status="started"):
+            if effect.key == doubt.effect["key"]:
+                why = _WHY.get(earlier_run(services.activity.lines, effect, services.folder.stream_place)["how"], "")
+        if why:
             data["effect"] = cast("DoubtfulEffect", {**doubt.effect, "why": why})
         fresh = await find_bound_files(team, spec.todo) if team.bindings is not None else None
         if fresh is not None:  # what it did before it stopped may have changed them
@@ -553,6 +572,7 @@ class LocalDispatcher:
             secrets=services.secrets,
             now=services.now,
             begun=services.begun,
+            place=services.folder.stream_place,
         )
 
         def progress(text: str, fraction: float = -1.0) -> None:

@@ -549,12 +549,22 @@ class OpenQuestions:
         self._start_check(show())
 
     def _attach_earlier_run(self, request: Request) -> None:
-        """Say beside the question whether something happened what is known of the run that may have done it."""
-        found = earlier_run(self._activity.lines, request.todo_id) if request.kind is Kind.EFFECT else None
-        if found is None:
+        """Say beside the question whether something happened what is known of the run that may have done it.
+
+        Whoever has the stream of that run knows more of it than others, and nobody puts less in the place of that.
+        """
+        if request.kind is not Kind.EFFECT:
             return
+        setup, key = self._setup, request.subject["effect"]["key"]
 
         async def show() -> None:
+            effect = next((e for e in await self._ledger.effects(setup.info.id) if e.key == key), None)
+            if effect is None or not effect.began:
+                return
+            found = earlier_run(self._activity.lines, effect, setup.folder.stream_place)
+            view = await self._ledger.request(request.id, setup.now())
+            if view is not None and view.evidence and not found["known"]:
+                return
             if await self._attach(request, {"before": found}):
                 await self._evidence_attached(request.id)
 

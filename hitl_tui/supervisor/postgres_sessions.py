@@ -157,6 +157,10 @@ class DatabaseSession(SessionFolder):
     def place(self) -> str:
         return shown_address(self.address)
 
+    @property
+    def stream_place(self) -> str:
+        return f"{self._folder.holder}:{self._folder.root}"
+
     def has_checkpoints(self) -> bool:
         thread = thread_of(self.path.name)
         return bool(self._tables.rows("SELECT 1 FROM checkpoints WHERE thread_id = ? LIMIT 1", (thread,)))
@@ -293,6 +297,8 @@ class DatabaseFolder(DataFolder):
         self.copies = copies
         self.carries = False
         """This process is a worker, or does a worker's part: sessions that it opens are its own."""
+        self.holder = socket.gethostname()
+        """What people call who owns the sessions that are opened here: a worker and its machine, or the machine."""
         self.open_here: set[str] = set()
         self._overview = SessionOverview(self.tables, self.queue, self._root_of)
         self._reader: DatabaseSaver | None = None

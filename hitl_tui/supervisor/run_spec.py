@@ -84,6 +84,21 @@ def last_thread(todo: SupervisorTodo) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class BegunEffect:
+    """An effect of which isn't on record how it ended.
+
+    Args:
+        run_id: whose.
+        ended_at: when it ended all the same, ISO 8601; empty while it goes on.
+        result: what came of it, as people read it; empty where nothing tells.
+    """
+
+    run_id: str
+    ended_at: str = ""
+    result: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class RunServices:
     """What runs share.
 
@@ -100,7 +115,7 @@ class RunServices:
         model: the session's chat model; None for none.
         policy: gives the rules that hold now.
         node: is told when a node of a step's graph begins and ends; see `SessionTrace.node`. None for nobody.
-        begun: ids of the runs whose effects have begun and aren't on record as ended, by the effects' keys.
+        begun: the effects that have begun and aren't on record as ended, by their keys.
     """
 
     saver: BaseCheckpointSaver[str]
@@ -119,4 +134,4 @@ class RunServices:
     model: TeamModel | None = None
     policy: Callable[[], Policy] = Policy
     node: Callable[[SupervisorTodo, tuple[str, ...], Mapping[str, Any]], None] | None = None
-    begun: dict[str, str] = field(default_factory=dict)
+    begun: dict[str, BegunEffect] = field(default_factory=dict)

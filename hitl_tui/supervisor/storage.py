@@ -319,6 +319,11 @@ class SessionFolder:
         """The database that it is kept in; empty for this folder."""
         return ""
 
+    @property
+    def stream_place(self) -> str:
+        """Where `activity` lies, as people on other machines are told; empty where no other machine has the session."""
+        return ""
+
     @asynccontextmanager
     async def held(self) -> AsyncIterator[None]:
         """Note that this process owns it while the context lasts."""

@@ -83,6 +83,10 @@ def query_rows(queries: Iterable[Mapping[str, Any]]) -> Iterable[Row]:
 def _before(run: Mapping[str, Any], most: int | None, key: str) -> Iterable[Row]:
     """The run of which nobody knows how it ended: when it began, what it had put out, how it ended if that is known."""
     yield labelled(_("began"), second_words(str(run["began"])))
+    if not run.get("known", True):
+        if run["place"]:
+            yield labelled(_("put out"), _("not known here: see {place}").format(place=in_line(run["place"])))
+        return
     if run.get("ended"):
         at = second_words(str(run["ended_at"])) if run.get("ended_at") else ""
         yield labelled(_("ended"), joined(at, in_line(_(translate(run["ended"])))), "bold")

@@ -14,6 +14,7 @@ from session_support import Endless, Place, step
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.requests import Kind
+from hitl_tui.supervisor.activity import ENDED
 from hitl_tui.teams.function_team import FunctionTeam
 from hitl_tui.wording.evidence_rows import evidence_rows
 
@@ -49,7 +50,7 @@ async def test_a_step_that_is_cut_off_with_its_session_says_when_and_why(tmp_pat
         assert effect["why"] == "hitl-tui ended it while it ran, and nothing says how far it got"
         before = question.view.evidence["before"]
         assert before["lines"] == ["half of it"]
-        assert (before["ended"], before["cut_off"]) == ("hitl-tui ended it: the session was closed", True)
+        assert (before["ended"], before["how"]) == ("hitl-tui ended it: the session was closed", ENDED)
         assert before["began"] < before["ended_at"]
         rows = {row.label: row.text.plain for row in evidence_rows(question, None, "")}
         assert rows["ended"].endswith(" · hitl-tui ended it: the session was closed")

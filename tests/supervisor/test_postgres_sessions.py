@@ -21,6 +21,7 @@ from hitl_tui.core.errors import BadInput, HitlError, ServerAway, SessionBusy, S
 from hitl_tui.ledger import audit, postgres_database
 from hitl_tui.ledger.postgres_connection import SCHEMA, lock_number
 from hitl_tui.supervisor import postgres_sessions
+from hitl_tui.supervisor.activity import ENDED, UNRECORDED
 from hitl_tui.supervisor.admin import SessionAdmin
 from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.supervisor.large_results import FolderResults
@@ -32,6 +33,7 @@ from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_tables import SessionTables
 from hitl_tui.task_checkpoints.folders import held_policy
+from hitl_tui.wording.evidence_rows import evidence_rows
 
 pytestmark = pytest.mark.long
 
@@ -123,7 +125,60 @@ async def test_a_step_that_ends_with_its_server_says_so_when_it_is_back(
     async with place.open() as op:
         (question,) = (await op.until(lambda s: any(q.view.evidence for q in s.questions))).questions
         before = question.view.evidence["before"]
-        assert before["cut_off"] and "can't be reached" in before["ended"] and before["lines"] == ["half of it"]
+        assert before["how"] == ENDED and "can't be reached" in before["ended"] and before["lines"] == ["half of it"]
+
+
+async def test_a_step_that_ends_by_itself_while_its_server_is_away_says_with_what(
+    postgres: PostgresServer, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Place, "database", database)
+    monkeypatch.setattr(postgres_database, "PATIENCE", 0.3)
+    place = Place(tmp_path, step("high", "a"))
+
+    def stop_server(_todo: str, moment: str) -> None:
+        if moment == "after":
+            postgres.stop()
+
+    place.world.during = stop_server
+    async with place.ledger() as ledger, own_session(place.setup(ledger), "the query") as session:
+        op = Driver(place, session)
+        (question,) = (await op.rest()).questions
+        await op.say(f"/todo approve {question.id}")
+        with pytest.raises(ServerAway):
+            await session.settled()
+    await asyncio.to_thread(postgres.start)
+    async with place.open() as op:
+        (question,) = (await op.until(lambda s: any(q.view.evidence for q in s.questions))).questions
+        before = question.view.evidence["before"]
+        assert before["how"] == UNRECORDED and 'by itself, with {"wrote":"todo_001"}' in before["ended"]
+        assert question.subject["effect"]["why"] == "it ended by itself, and what came of it couldn't be recorded"
+
+
+async def test_another_machine_claims_nothing_of_a_run_that_it_has_no_stream_of(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(X2, D12)"""
+    monkeypatch.setattr(Place, "database", database)
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    one, other = Place(tmp_path / "one", step("high", "a")), Place(tmp_path / "other", step("high", "a"))
+    async with one.open() as op:
+        await Endless(one).begin(op)
+    async with one.ledger() as ledger:
+        (effect,) = await ledger.effects("s1")
+    rows = dict[str, str]()
+    for place in (other, one, other):
+        async with place.open() as op:
+            (question,) = (await op.until(lambda s: any(q.view.evidence for q in s.questions))).questions
+            before = question.view.evidence["before"]
+            assert before["began"] == effect.began
+            if not rows:
+                rows = {row.label: row.text.plain for row in evidence_rows(question, None, "")}
+                assert rows["put out"].endswith(str(one.root / "data")) and "nothing" not in rows["put out"]
+                assert "ended" not in rows
+            if place is one:
+                await op.until(lambda s: s.questions[0].view.evidence["before"]["known"])
+    assert before["lines"] == ["half of it"], "who knows less takes nothing away"
 
 
 async def test_copies_go_to_a_folder_and_back(place: Place, database: str, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ from hitl_tui.supervisor.attached_graphs.waiting_points import (
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead_of
 from hitl_tui.supervisor.graph_findings import answer_notes, report_of
 from hitl_tui.supervisor.record_check import related_sessions
-from hitl_tui.supervisor.run_spec import RunServices, RunSpec
+from hitl_tui.supervisor.run_spec import BegunEffect, RunServices, RunSpec
 from hitl_tui.teams.contract import EffectInDoubt, GraphSpec, RunNotCurrent, TeamFailure, TeamResult
 
 if TYPE_CHECKING:
@@ -396,7 +396,7 @@ class GraphRunner:
             raise RunNotCurrent(Message("This run was stopped, so it does nothing more."))
         if claim.verdict != "go":
             raise in_doubt(claim.effect or effect, earlier=earlier)
-        services.begun[effect.key] = spec.run_id
+        services.begun[effect.key] = BegunEffect(spec.run_id)
         return answer
 
     # One stretch -----------------------------------------------------------------------------------------------
@@ -450,7 +450,16 @@ class GraphRunner:
                 word = str(there.outcome[AGAIN])
             else:
                 effect = Effect(
-                    key, services.session, todo.id, spec.branch, spec.run_id, "graph", subject, "started", {}
+                    key,
+                    services.session,
+                    todo.id,
+                    spec.branch,
+                    spec.run_id,
+                    "graph",
+                    subject,
+                    "started",
+                    {},
+                    services.folder.stream_place,
                 )
                 await self._claim(spec, leg.team, effect)
                 return effect
@@ -523,6 +532,7 @@ class GraphRunner:
 
     async def _end(self, key: str, spec: RunSpec, status: str, outcome: JsonObject) -> None:
         """Tell the ledger how a stretch ended, once a power cut can't take what its thread holds of it."""
+        self._services.begun[key] = BegunEffect(spec.run_id, self._services.now(), str(outcome.get(ERROR, "")))
         await asyncio.to_thread(self._services.folder.make_durable)
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
         self._services.begun.pop(key, None)
