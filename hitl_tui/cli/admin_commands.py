@@ -90,7 +90,7 @@ async def fork(job: Job) -> int:
     given = job.arguments
     by = operator_name(given.by, job.environ, job.data)
     async with opened(job) as registry:
-        done = await registry.admin.fork(given.session, given.at, title=_text(given.title), by=by)
+        done = await registry.admin.fork(given.session, given.at, title=_text(given.title), by=by, channel="cli")
         made = await registry.admin.summary(done.session.id)
     return _tell_copy(job, result_of(done), made, given.session)
 

@@ -369,7 +369,7 @@ async def checkpoint_restore(context: CommandContext, values: CommandValues) -> 
         number, total = await history.place(checkpoint_id), await history.count()
     then = await context.session.state_at(checkpoint_id)
     found = consequences(then, await context.session.state_at(context.snapshot.checkpoint_id))
-    branch = await context.session.writer.restore(checkpoint_id, context.by)
+    branch = await context.session.writer.restore(checkpoint_id, context.by, context.channel, number)
     await context.session.on_branch(branch)
     ran = ran_since(found, await context.session.writer.ledger.effects(context.session.id)) if found.ran else []
     data = {"checkpoint_id": checkpoint_id, "number": number, "branch": branch, "ran_since": ran}

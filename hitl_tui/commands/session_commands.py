@@ -116,7 +116,8 @@ async def export(context: CommandContext, values: CommandValues) -> CommandResul
 
 async def fork(context: CommandContext, values: CommandValues) -> CommandResult:
     """Make a session that begins at a checkpoint of this one, the newest by default."""
-    return result_of(await admin_of(context).fork(context.session.id, values.text("checkpoint"), by=context.by))
+    admin, chosen = admin_of(context), values.text("checkpoint")
+    return result_of(await admin.fork(context.session.id, chosen, by=context.by, channel=context.channel))
 
 
 async def sessions(context: CommandContext, values: CommandValues) -> CommandResult:

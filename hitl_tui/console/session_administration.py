@@ -76,7 +76,8 @@ async def _fork(app: SessionConsole, session_id: str) -> None:
     before = one_line((await admin.summary(session_id)).title, _LONGEST)
     title = await _asked(app, LineDialog(_("Fork {name}").format(name=name), Content(said), _("Create"), before))
     if title is not None:
-        done = await admin.fork(session_id, title=title if title != before else "", by=app.options.by)
+        title = title if title != before else ""
+        done = await admin.fork(session_id, title=title, by=app.options.by, channel="console")
         _tell(app, done, done.session.id)
 
 

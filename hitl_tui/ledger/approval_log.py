@@ -153,6 +153,8 @@ class UnaskedRulings:
 
 RESTORED = "restored"
 """What a `LoggedDecision` about going back to an earlier checkpoint says."""
+FORKED, IMPORTED = "forked", "imported"
+"""What one says about how the session began that is a copy of another."""
 REOPENED = "reopened"
 """A rejection, a skip or an approval was taken back, so the step is asked about again with the same input."""
 EDITED = "edited"
@@ -174,9 +176,10 @@ class LoggedDecision:
 
     Args:
         asked: what it was about: a `core.requests.Kind`; `allowed` where nobody was asked, `denied` where a rule
-            refused; `restored` for going back.
-        todo_id: the TODO, or the step of a task; empty for the plan, a proposal and going back.
-        verdict: a verdict in a word (`approve`, `edit`, `retry`, …), `restored`, `reopened` or `edited`.
+            refused; `restored` for going back, `forked` and `imported` for the beginning of a copy.
+        todo_id: the TODO, or the step of a task; empty for the plan, a proposal, going back and a copy.
+        verdict: a verdict in a word (`approve`, `edit`, `retry`, …), `restored`, `forked`, `imported`, `reopened` or
+            `edited`.
         by: who; `mode risk`, `policy rule 2 "no payments"` or `deadline` where nobody said it.
         channel: `console`, `repl`, `cli`, `rule`, `mode`, `policy`, `deadline`; empty where it isn't recorded.
         at: ISO 8601, UTC.
@@ -190,6 +193,8 @@ class LoggedDecision:
         vote: which one it is of those that its question takes; 0 where one is enough.
         takes: how many those are; 0 where one is enough.
         void: why it settled nothing and doesn't count any more, in a few words; empty where it does.
+        number: of the checkpoint that was gone back to, or where a fork begins; 0 where it isn't recorded.
+        source: the session that a copy comes from.
     """
 
     asked: str
@@ -207,6 +212,8 @@ class LoggedDecision:
     vote: int = 0
     takes: int = 0
     void: str = ""
+    number: int = 0
+    source: str = ""
 
     def to_dict(self) -> dict[str, Json]:
         return {**asdict(self), "edits": [[*edit] for edit in self.edits]}
@@ -428,8 +435,15 @@ def _said(entry: Entry, asked: Mapping[str, Request]) -> LoggedDecision | None:
         by, channel = str(data["by"]), str(data.get("channel", data["by"]))
         return LoggedDecision(Kind.PLAN.value, "", Verdict.APPROVE.value, by, channel, entry.at)
     if entry.kind == "restore_intended":
-        went_to = str(data.get("checkpoint_id", ""))
-        return LoggedDecision(RESTORED, "", RESTORED, str(data.get("by", "")), "", entry.at, about=went_to)
+        origin = data.get("origin") or {}
+        what = {"fork": FORKED, "import": IMPORTED}.get(str(origin.get("kind")), RESTORED)
+        told = origin or data
+        return LoggedDecision(
+            *(what, "", what, str(data.get("by", "")), str(told.get("channel", "")), entry.at),
+            about=str(data.get("checkpoint_id", "")),
+            number=int(told.get("number", 0)),
+            source=str(origin.get("session", "")),
+        )
     event = data.get("event") if entry.kind == "event" else None
     if not isinstance(event, Mapping):
         return None

@@ -339,8 +339,12 @@ class Branches(Protocol):
         """Return the branch that counts."""
         ...
 
-    async def begin_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+    async def begin_restore(
+        self, session: str, checkpoint_id: str, by: str, now: str, *, channel: str = "", number: int = 0
+    ) -> Branch:
         """Begin a restore: take the next branch, supersede older open requests, in one transaction.
+
+        The record says by what channel, and which of the session's checkpoints that was, counted from 1.
 
         Raises:
             BadInput: `checkpoint_id` is empty.

@@ -224,7 +224,8 @@ class SessionCopy:
 
     Args:
         session: the new stream.
-        origin: JSON about where it comes from, for the record.
+        origin: JSON about where it comes from, for the record: `kind` (`fork`, `import`), `session`, of a fork the
+            `number` of the checkpoint, and the `channel` that it was wanted by.
         branch: the first branch number that no checkpoint of the copy has.
         seq: the first event number that no checkpoint of the copy has gone through.
         checkpoint_id: where the copy begins; empty for one that has no checkpoints.

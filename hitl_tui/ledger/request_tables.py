@@ -330,17 +330,19 @@ def attach_evidence(db: Transaction, request_id: str, evidence: Mapping[str, obj
     write_entry(db, row[0], "evidence", {"request_id": request_id, "evidence": evidence}, now)
 
 
-def begin_restore(db: Transaction, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+def begin_restore(
+    db: Transaction, session: str, checkpoint_id: str, by: str, now: str, channel: str, number: int
+) -> Branch:
     """Take the next branch and supersede what was asked on the older ones."""
     if not checkpoint_id:
         raise BadInput(Message("A restore needs the checkpoint it goes to."))
-    number = branch_number(db, session) + 1
+    branch = branch_number(db, session) + 1
     # The number of the event that ends the restore is taken now: nothing posted meanwhile comes before it.
     seq = highest_seq(db, session) + 1
-    data = {"branch": number, "checkpoint_id": checkpoint_id, "by": by, "seq": seq}
-    write_entry(db, session, "restore_intended", data, now)
+    data = {"branch": branch, "checkpoint_id": checkpoint_id, "by": by, "seq": seq}
+    write_entry(db, session, "restore_intended", {**data, "channel": channel, "number": number}, now)
     supersede(db, session, (), Supersession(Cause.RESTORED, by, now))
-    return Branch(number, checkpoint_id)
+    return Branch(branch, checkpoint_id)
 
 
 def _supersede(db: Transaction, session: str, request_id: str, why: Supersession) -> None:

@@ -219,6 +219,7 @@ def finish_restore(db: Transaction, session: str, number: int, now: str, extra: 
     write_entry(db, session, "restore_finished", {"branch": number}, now)
     event = {
         **extra,
+        **({"origin": intent["origin"]} if "origin" in intent else {}),
         "kind": "restored",
         "branch": number,
         "checkpoint_id": intent["checkpoint_id"],
@@ -244,10 +245,11 @@ def begin_copy(db: Transaction, copy: SessionCopy, now: str) -> None:
     """Begin a copy's stream; see `Branches.begin_copy`."""
     if head(db, copy.session).n:
         raise Conflict(Message("A record of session {} already exists.", copy.session))
-    write_entry(db, copy.session, "session_copied", {"origin": copy.origin, "by": copy.by}, now)
+    origin = {**copy.origin, "branch": copy.branch}
+    write_entry(db, copy.session, "session_copied", {"origin": origin, "by": copy.by}, now)
     for effect in copy.effects:
         if not db.execute("SELECT 1 FROM effects WHERE key = ?", (effect.key,)).fetchone():
             write_entry(db, copy.session, "effect_known", effect.to_dict(), now)
     if copy.checkpoint_id:
         intent = {"branch": copy.branch, "checkpoint_id": copy.checkpoint_id, "by": copy.by, "seq": copy.seq}
-        write_entry(db, copy.session, "restore_intended", intent, now)
+        write_entry(db, copy.session, "restore_intended", {**intent, "origin": origin}, now)

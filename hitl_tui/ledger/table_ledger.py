@@ -293,9 +293,11 @@ class TableLedger(ABC):
     async def branch(self, session: str) -> Branch:
         return await self._database.peek(lambda db: stream_tables.branch(db, session))
 
-    async def begin_restore(self, session: str, checkpoint_id: str, by: str, now: str) -> Branch:
+    async def begin_restore(
+        self, session: str, checkpoint_id: str, by: str, now: str, *, channel: str = "", number: int = 0
+    ) -> Branch:
         return await self._database.write(
-            lambda db: request_tables.begin_restore(db, session, checkpoint_id, by, now),
+            lambda db: request_tables.begin_restore(db, session, checkpoint_id, by, now, channel, number),
             then=lambda _: self._posted(session),
         )
 

@@ -213,7 +213,9 @@ class SessionAdmin:
             raise
         return Renamed(renamed)
 
-    async def fork(self, session_id: str, checkpoint_id: str = "", *, title: str = "", by: str = "") -> Forked:
+    async def fork(
+        self, session_id: str, checkpoint_id: str = "", *, title: str = "", by: str = "", channel: str = ""
+    ) -> Forked:
         """Make a session that begins where another stands or stood.
 
         The same is asked there, and its history comes with it. Its lineage is the other's: what was done to the world
@@ -224,6 +226,7 @@ class SessionAdmin:
             checkpoint_id: id, unique prefix or ending of one of its checkpoints; empty for the newest.
             title: of the new session; empty for the same with a word that it is a fork.
             by: who does it, for the record.
+            channel: by what, such as `cli`.
 
         Raises:
             UnknownName: there is no such session or checkpoint.
@@ -233,7 +236,7 @@ class SessionAdmin:
         from hitl_tui.supervisor.session_copy import fork
 
         self.store.data.check_writable()
-        return Forked(await fork(self.store, session_id, checkpoint_id, title, by), session_id)
+        return Forked(await fork(self.store, session_id, checkpoint_id, title, by, channel), session_id)
 
     async def export(self, session_id: str, path: Path, view: SessionView | None = None) -> Exported:
         """Write a session into one file, also while it is open elsewhere.

@@ -189,11 +189,12 @@ class LedgerWriter:
         self.check_whole()
         await self.ledger.open_requests([with_opening_times(request, self.now())])
 
-    async def restore(self, checkpoint_id: str, by: str) -> int:
-        """Ask for an earlier checkpoint to be the head; return the branch that begins there."""
+    async def restore(self, checkpoint_id: str, by: str, channel: str = "", number: int = 0) -> int:
+        """Ask for an earlier checkpoint, of this number, to be the head; return the branch that begins there."""
         self.check_whole()
         await asyncio.to_thread(self._before_restore)
-        branch = await self.ledger.begin_restore(self._session, checkpoint_id, mask(by, self.secrets), self.now())
+        by, now = mask(by, self.secrets), self.now()
+        branch = await self.ledger.begin_restore(self._session, checkpoint_id, by, now, channel=channel, number=number)
         return branch.number
 
     async def record(self, kind: str, data: Mapping[str, object], at: str) -> None:

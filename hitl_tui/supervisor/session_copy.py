@@ -80,16 +80,23 @@ class CopySource:
     whole: bool = False
 
 
-async def fork(store: SessionStore, session_id: str, checkpoint_id: str, title: str, by: str) -> SessionInfo:
+async def fork(
+    store: SessionStore, session_id: str, checkpoint_id: str, title: str, by: str, channel: str
+) -> SessionInfo:
     """Make a session that begins where another stands or stood; see `SessionAdmin.fork`."""
     setup = await store.setup(session_id)  # a workspace that can't be used is said before anything is made
     source, info = setup.folder, setup.info
     staging = SessionStaging(store.data.sessions)
     with staging.stage() as stage:
         kept, chosen = await checkpoints_of(store.ledger, source, info.id, stage, checkpoint_id)
+        number = 0
+        if kept is not None:
+            async with open_read_only(kept) as file:
+                number = await SessionHistory(file, info.id).place(chosen)
         branch = await store.ledger.branch(info.id)
         head = await store.ledger.head(info.id)
         about = {"kind": "fork", "session": info.id, "n": head.n, "hash": head.hash, "checkpoint_id": chosen}
+        about |= {"number": number, "channel": channel}
 
         def fill(folder: Path) -> None:
             _copy_files(source, folder, stage / "results")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,8 @@ _ENGINE = frozenset({"restored", "bound", "configured"})
 _ASKS = frozenset({"interrupted"})
 _TOLD = ("kind", "todo_id", "verdict", "action", "asked", "outcome", "value", "reason", "was", "edits", "changes")
 _ORDERED = ("status", "priority", "mode", "where", "anchor")
+_TO_REST = 20
+"""Steps of the engine within which a session that went back comes to rest."""
 _KNOWN_AT = attrgetter("seq")
 
 
@@ -39,7 +42,8 @@ class CheckpointCause:
         planned: the plan was made.
         unasked: what let the plan begin without a person, as `core.json_types.PlanReviewed`; empty for nothing.
         restored: number of the checkpoint that it is a copy of; 0 when it is none.
-        elsewhere: what led there is on record in the session that this one was forked from.
+        copied: the session that this one is a copy of, where it begins here; `restored` is a number of that one then.
+        elsewhere: what led there is on no record here.
         outcome: how the session ended; empty where it goes on.
     """
 
@@ -52,6 +56,7 @@ class CheckpointCause:
     planned: bool = False
     unasked: PlanReviewed = field(default_factory=lambda: PlanReviewed())
     restored: int = 0
+    copied: str = ""
     elsewhere: bool = False
     outcome: str = ""
 
@@ -59,7 +64,7 @@ class CheckpointCause:
     def quiet(self) -> bool:
         """Only the engine went on: nothing happened that an operator would tell."""
         happened = self.events or self.refused or self.asked or self.unnamed or self.outcome or self.unasked
-        return not (happened or self.planned or self.restored or self.elsewhere)
+        return not (happened or self.planned or self.restored or self.copied or self.elsewhere)
 
     def to_dict(self) -> dict[str, Json]:
         """Return it as JSON, of events and questions no more than says what they were."""
@@ -72,6 +77,7 @@ class CheckpointCause:
             "planned": self.planned,
             "unasked": cast("dict[str, Json]", dict(self.unasked)) or None,
             "restored_from": self.restored or None,
+            "copied_from": self.copied or None,
             "outcome": self.outcome or None,
             "elsewhere": self.elsewhere,
             "engine_only": self.quiet,
@@ -90,6 +96,7 @@ class CheckpointCause:
             planned=bool(data["planned"]),
             unasked=cast(PlanReviewed, data.get("unasked") or {}),
             restored=int(data["restored_from"] or 0),
+            copied=str(data.get("copied_from") or ""),
             outcome=str(data["outcome"] or ""),
             elsewhere=bool(data["elsewhere"]),
         )
@@ -155,8 +162,10 @@ class CheckpointCauses:
 
     async def _between(self, past: ThreadReader, before: CheckpointInfo, info: CheckpointInfo) -> CheckpointCause:
         if info.source == "fork":
-            origin = await copied_from(past, info)
-            return CheckpointCause(restored=await past.place(origin.checkpoint_id) if origin is not None else 0)
+            if origin := await self._origin(past, info):
+                return CheckpointCause(restored=int(origin.get("number", 0)), copied=str(origin["session"]))
+            copy = await copied_from(past, info)
+            return CheckpointCause(restored=await past.place(copy.checkpoint_id) if copy is not None else 0)
         came = await self._came(past, info.branch, before.cursor, info.cursor)
         refused = [e for e in came if e.event_id in info.refused]
         events = tuple(e for e in came if e not in refused and str(e.event.get("kind", "")) not in _ENGINE)
@@ -181,6 +190,16 @@ class CheckpointCauses:
             elsewhere=info.cursor > before.cursor and not came,
             outcome=info.outcome if not before.outcome else "",
         )
+
+    async def _origin(self, past: ThreadReader, info: CheckpointInfo) -> Mapping[str, Any]:
+        """Return where the session comes from that began with this copy; nothing where a restore made the copy.
+
+        Its branch counts once the graph has come to rest; the first event there says so.
+        """
+        later = await past.newer(_TO_REST, info.checkpoint_id)
+        branch = next((c.branch for c in reversed(later) if c.branch > info.branch), 0)
+        began = await self._came(past, branch, 0, sys.maxsize) if branch else []
+        return event_data(began[0]).get("origin") or {} if began else {}
 
     async def _came(self, past: ThreadReader, branch: int, after: int, upto: int) -> list[Posted]:
         """Return the events of a branch with numbers above `after`, up to `upto`; what was read once is kept."""

@@ -106,7 +106,14 @@ class SessionThread(OwnThread):
         return await self.session.state_at(checkpoint_id)
 
     async def events(self, branch: int, after: int = 0) -> list[Posted]:
-        return await self.session.writer.ledger.after(self.session.id, after, branch)
+        """Return what was recorded of a branch; one that is older than a fork is on record where that comes from."""
+        ledger, name = self.session.writer.ledger, self.session.id
+        while first := await ledger.entries(name, 0, 1):
+            origin = first[0].data.get("origin", {}) if first[0].kind == "session_copied" else {}
+            if origin.get("kind") != "fork" or branch >= int(origin.get("branch", 0)):
+                break
+            name = str(origin["session"])
+        return await ledger.after(name, after, branch)
 
     async def request(self, request_id: str) -> Request | None:
         view = await self.session.writer.request(request_id)

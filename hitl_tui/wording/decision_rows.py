@@ -11,7 +11,7 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import mark, safe_message
 from hitl_tui.ledger.approval_log import ALLOWED, DENIED, EDITED, REOPENED, RESTORED
 from hitl_tui.terminal.ascii_signs import _
-from hitl_tui.wording.history_rows import deed, expired_words, given_deed
+from hitl_tui.wording.history_rows import copied_words, deed, expired_words, given_deed
 from hitl_tui.wording.rows import in_line, joined
 from hitl_tui.wording.status_words import number_of, who_words
 from hitl_tui.wording.times import second_words
@@ -37,9 +37,10 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
     silent = _("decided by a rule") if decision["asked"] == DENIED else silent  # people may have been asked before
     who = in_line(f"({silent})") if nobody else who_words(by, channel)
     why = str(decision["reason"])
+    about = "" if decision.get("number") or decision.get("source") else decision["about"]
     parts = [
         in_line(_what(decision)),
-        one_line(safe_message(decision["about"], multiline=False), _LONGEST),
+        one_line(safe_message(about, multiline=False), _LONGEST),
         *_beside(decision, by if nobody else ""),
     ]
     if answer := str(decision.get("answer", "")):
@@ -52,7 +53,11 @@ def decision_cells(decision: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _what(decision: Mapping[str, Any]) -> str:
     verdict, todo_id = str(decision["verdict"]), str(decision["todo_id"])
+    if source := str(decision.get("source", "")):
+        return copied_words(source, int(decision["number"]))
     if verdict == RESTORED:
+        if number := int(decision.get("number", 0)):
+            return _("went back to checkpoint {number}").format(number=number)
         return _("went back to an earlier checkpoint")
     if verdict == REOPENED:
         return deed("update", {"todo_id": todo_id, "status": "pending", "was": decision["undone"]})

@@ -430,7 +430,7 @@ def moment_rows(
         rows.append(
             labelled(
                 _("origin"),
-                _("a restore: the copy{copied} of checkpoint {parent_id}").format(
+                _("the copy{copied} of checkpoint {parent_id}").format(
                     copied=copied, parent_id=place.before.checkpoint_id if place.before else info.parent_id
                 ),
             )
@@ -590,7 +590,9 @@ def cause_forms(cause: CheckpointCause) -> list[tuple[str, ...]]:
     What people decided comes first, for a row has room for little.
     """
     parts: list[tuple[str, ...]] = []
-    if cause.restored:
+    if cause.copied:
+        parts.append((copied_words(cause.copied, cause.restored),))
+    elif cause.restored:
         parts.append((_("restored to {number}").format(number=cause.restored),))
     parts += [(_safe(_("refused: {order}").format(order=order_words(_kind(e), event_data(e)))),) for e in cause.refused]
     in_order = sorted(cause.events, key=lambda e: not is_decision(e))
@@ -610,6 +612,12 @@ def cause_forms(cause: CheckpointCause) -> list[tuple[str, ...]]:
     if cause.outcome:
         parts.append((outcome_words(cause.outcome),))
     return parts or ([(_("before the fork"),)] if cause.elsewhere else [])
+
+
+def copied_words(session: str, number: int) -> str:
+    """Return that a session begins as a copy of another; of a fork with the number of the checkpoint."""
+    said = _("forked from {session}, checkpoint {number}") if number else _("imported from {session}")
+    return said.format(session=in_line(session), number=number)
 
 
 def _asks_again(posted: Posted) -> bool:

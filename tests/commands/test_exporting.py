@@ -160,7 +160,7 @@ async def test_a_file_to_read_tells_what_was_decided_about_the_plan_and_the_past
         text = as_markdown(op.now, decided)
     assert [one.about for one in decided if one.verdict == RESTORED] == [earlier]
     assert "- the plan: approved by ann (test) at 2026-" in text
-    assert "- ann went back to an earlier checkpoint at 2026-" in text
+    assert "- ann (test) went back to an earlier checkpoint at 2026-" in text
     assert "  - let run by mode “ask the plan, then risky steps” (nobody was asked) at 2026-" in as_markdown(
         seen
     )  # by its state alone

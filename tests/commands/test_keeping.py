@@ -7,8 +7,11 @@ from pathlib import Path
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.config.declared_graphs import GraphDeclaration
 from hitl_tui.config.starters import new_copy, starters
+from hitl_tui.ledger.approval_log import logged_decisions
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.wording.decision_rows import decision_cells
+from hitl_tui.wording.history_rows import checkpoint_cells
 
 
 async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_path: Path) -> None:
@@ -37,6 +40,39 @@ async def test_a_session_is_renamed_exported_and_forked_from_its_own_prompt(tmp_
             assert empty.failed
             alone = CommandHandler(session, setup.planner, by="ann", channel="test", terminal=True)
             assert (await alone.handle_command("/fork")).failed
+
+
+async def test_a_fork_tells_where_it_comes_from_and_who_decided_there(tmp_path: Path) -> None:
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+    (workspace / "notes.md").write_text("The cap is 5 percent a year.\n", encoding="utf-8")
+    async with SessionRegistry.open(tmp_path / "data", {}) as registry:
+        setup = await registry.create("Find the cap.", workspace)
+        async with open_session(registry.store, setup) as session:
+            await session.settled()
+            handler = CommandHandler(
+                session, setup.planner, by="ann", channel="test", terminal=True, admin=registry.admin
+            )
+            await handler.handle_command("/todo approve 1")
+            while not session.snapshot.concluded:
+                await session.changed(session.snapshot)
+            await handler.handle_command("/fork")
+            await handler.handle_command("/checkpoint restore 5")
+            await session.settled()
+            number = (await registry.ledger.entries("s2", 0, 1))[0].data["origin"]["number"]
+        fork = await registry.setup("s2")
+        async with open_session(registry.store, fork) as session:
+            await session.settled()
+            listed = await CommandHandler(
+                session, fork.planner, by="ann", channel="test", terminal=True
+            ).handle_command("/checkpoint list --limit 50")
+        told = [cells[2] for row in listed.data["checkpoints"] if (cells := checkpoint_cells(row))]
+        assert f"forked from s1, checkpoint {number}" in told and "approved 001 by ann" in told
+        assert not any("fork" in words for words in told if "from s1" not in words)
+        ledger = registry.ledger
+        lines = [decision_cells(d.to_dict())[1:] for name in ("s1", "s2") for d in await logged_decisions(ledger, name)]
+    assert [line[-1] for line in lines[1:]] == ["went back to checkpoint 5", f"forked from s1, checkpoint {number}"]
+    assert {line[0] for line in lines} == {"ann (test)"}
 
 
 async def test_sessions_are_listed_imported_and_deleted_by_command_and_never_the_one_in_use(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ class TestCopies:
             first = (await ledger.entries("s2"))[0]
             assert (first.kind, first.data) == (
                 "session_copied",
-                {"origin": {"kind": "fork", "session": "s1"}, "by": "ann"},
+                {"origin": {"kind": "fork", "session": "s1", "branch": 4}, "by": "ann"},
             )
 
     async def test_questions_of_a_copy_are_asked_on_its_branch(self, ledger: Ledger) -> None:

@@ -180,7 +180,8 @@ class ReplayView(HistoryView):
             return False
         admin = await self._console.engine.admin()
         by = self._console.options.by
-        made = (await admin.fork(self._handle.session.id, place.info.checkpoint_id, by=by)).session.id
+        begins = place.info.checkpoint_id
+        made = (await admin.fork(self._handle.session.id, begins, by=by, channel="console")).session.id
         fresh = safe_text(made, multiline=False)
         goes_on = _(" What runs in {name} continues meanwhile.").format(name=name) if self._handle.session.owned else ""
         said = _("{fresh} was created and nothing runs in it.\nOpen it now?{goes_on}")
