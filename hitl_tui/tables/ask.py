@@ -172,7 +172,7 @@ def read(
         today: the day that it is asked on; None for this one.
     """
     called, absent = named_files(question, files)
-    question = dated(question, today or date.today(), [one.stem for one in called])
+    question = dated(question, today or date.today(), [name for one in called for name in (one.path, one.stem)])
     known = profiles(called or (() if absent else files))
     if absent:
         return Answer(why="absent", named=absent, files=tuple(one.path for one in files))

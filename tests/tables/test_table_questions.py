@@ -322,11 +322,14 @@ def test_a_day_that_few_years_have_is_the_last_one_there_is(tmp_path: Path, ques
         ("sales.csv에서 지난달 units 합계", 5),
         ("sales.csv에서 작년 units 합계", 2),
         ("total units of this year.csv in 2021", 12),
+        ("total units in last year/stock.csv in 2021", 12),
     ],
 )
 def test_last_month_is_that_of_the_day_of_the_question(tmp_path: Path, question: str, meant: int) -> None:
     written(tmp_path, "sales.csv", "date,units\n2020-12-31,2\n2021-11-30,5\n2021-12-31,7\n")
     written(tmp_path, "this year.csv", "date,units\n2020-12-31,2\n2021-11-30,5\n2021-12-31,7\n")
+    (tmp_path / "last year").mkdir()
+    written(tmp_path / "last year", "stock.csv", "date,units\n2020-12-31,2\n2021-11-30,5\n2021-12-31,7\n")
     files = table_files(tmp_path)
     assert first(ask(question, files, today=date(2021, 12, 31))) == meant
     assert first(ask(question, files, today=date(2022, 1, 1))) != meant or "2021" in question
