@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -171,6 +172,7 @@ def read(
         before: the query that the question goes on from.
         today: the day that it is asked on; None for this one.
     """
+    question = unicodedata.normalize("NFC", question)  # a name may be pasted as macOS hands it out
     called, absent = named_files(question, files)
     question = dated(question, today or date.today(), [name for one in called for name in (one.path, one.stem)])
     known = profiles(called or (() if absent else files))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import unicodedata
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -474,6 +475,12 @@ def test_what_no_column_has_is_not_looked_up(tmp_path: Path, question: str) -> N
     (tmp_path / "staff.csv").write_text(STAFF, encoding="utf-8")
     (tmp_path / "명부.csv").write_text(ROSTER, encoding="utf-8")
     assert about(question, tmp_path) is About.TEXT
+
+
+def test_a_name_that_is_pasted_decomposed_is_found(tmp_path: Path) -> None:
+    written(tmp_path, unicodedata.normalize("NFD", "매출.csv"), "지점,금액\n서울,3\n부산,4\n")
+    written(tmp_path, "지출.csv", "지점,금액\n서울,5\n부산,6\n")
+    assert first(asked(tmp_path, unicodedata.normalize("NFD", "매출.csv 금액 합계는?"))) == 7
 
 
 def test_a_sum_has_the_decimals_of_its_column(tmp_path: Path) -> None:
