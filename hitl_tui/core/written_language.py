@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(r"[^\W\d_]+")
-_HANGUL = re.compile("[가-힣]")
+_HANGUL = re.compile(r"[가-힣\u1100-\u11ff]")  # syllables, and what they consist of where they are decomposed
 _FUNCTION_WORDS = frozenset(
     ["the", "a", "an", "is", "are", "was", "of", "in", "for", "to", "what", "how", "why", "when", "where", "which",
      "who", "does", "do", "please", "and", "with", "by", "from", "can", "should", "this", "that", "find", "about"]

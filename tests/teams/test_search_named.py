@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hitl_tui.core.written_language import language_of
 from hitl_tui.teams.search.index import SearchIndex
 from hitl_tui.teams.search.passage_search import SearchHits
 
@@ -65,6 +66,13 @@ def test_a_name_is_found_in_any_case_and_however_it_is_composed(folder: Path, na
         hits = ask(folder, f"What does {asked} say about the plants?")
         assert [unicodedata.normalize("NFC", passage.path) for passage in hits.passages] == [name]
         assert hits.missing == ()
+
+
+def test_a_question_that_is_pasted_decomposed_is_korean(folder: Path) -> None:
+    (folder / "보고서.md").write_text("# 회의\n\n다음 회의는 수요일 오전 열 시에 본관에서 열린다.\n")
+    question = unicodedata.normalize("NFD", "보고서.md에 따르면 다음 회의는 언제야?")
+    assert language_of(question) == "ko"
+    assert ask(folder, question) == ask(folder, unicodedata.normalize("NFC", question))
 
 
 def test_what_is_left_out_stays_out_where_the_named_document_says_nothing(folder: Path) -> None:

@@ -188,7 +188,7 @@ def named_in(db: sqlite3.Connection, question: str) -> tuple[tuple[int, ...], st
         db: the store; the caller holds a read transaction.
         question: the question, as written.
     """
-    rest = question = composed(question)
+    rest = question
     names = [*_NAME.finditer(question), *_BARE.finditer(question)]
     rows = db.execute("SELECT id, path FROM files WHERE reason = '' ORDER BY id") if names else ()
     as_written = [(file, f"/{composed(path)}") for file, path in rows]
@@ -287,7 +287,7 @@ class SearchIndex:
             StorageError: the cache file can't be read.
             TooMuch, Busy: it is damaged, and making it anew is more than was allowed when it was brought up to date.
         """
-        return self._mended(lambda: self._query(text, limit, part, near))
+        return self._mended(lambda: self._query(composed(text), limit, part, near))
 
     def _mended(self, work: Callable[[], _T]) -> _T:
         """Work with the cache file; where it is damaged, again with a new one that is brought up to date as before."""
