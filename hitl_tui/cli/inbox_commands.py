@@ -18,6 +18,7 @@ from hitl_tui.cli.runtime_reach import reach
 from hitl_tui.cli.session_jobs import acting_of, given_text, handler_of
 from hitl_tui.cli.settings import operator_name, workspace_folder
 from hitl_tui.commands.request_answer import EDIT, answer_request, json_given
+from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.answer_parser import option_words
@@ -35,8 +36,10 @@ from hitl_tui.policy.approvers import ApproverFile, Approvers
 from hitl_tui.supervisor.open_questions import files_of
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.remote_reviews import RemoteReviews, WaitingReview
+from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
-from hitl_tui.supervisor.snapshot import Question, counted_now, listed
+from hitl_tui.supervisor.session_view import SessionView
+from hitl_tui.supervisor.snapshot import Question, Snapshot, counted_now, listed
 from hitl_tui.task_checkpoints.checkpoint import AWAITED, Checkpoint, unawaited
 from hitl_tui.task_checkpoints.task_inbox import WaitingStep
 from hitl_tui.teams.contract import FilePreview
@@ -431,17 +434,29 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
     setup = await registry.setup(request.session, teams=False)
     job.session_id = setup.info.id
     job.log.hide(setup.secrets)
+
+    async def answered(session: SessionView, seen: Snapshot) -> CommandResult | None:
+        question = next((q for q in seen.questions if q.id == request.id), None)
+        if question is None:
+            return None
+        handler = handler_of(registry, session, setup, acting_of(job), (request.id,))
+        found = await answer_request(handler, question, given.answer, text, given.reason)
+        if found.failed:
+            raise HitlError(found.message)
+        return found
+
+    result: CommandResult | None = None
+    if given.answer in _REFUSING and request.kind is not Kind.INTERRUPT:
+        # It counts whatever rules hold by now, so it is on record before an opening asks anew under these.
+        async with SessionFollower.open(setup) as followed:
+            result = await answered(followed, followed.snapshot)
     async with open_session(registry.store, setup) as session:
         if session.alone:
             await session.take_over()
-        handler = handler_of(registry, session, setup, acting_of(job), (request.id,))
-        snapshot = await session.settled() if session.owned else session.snapshot
-        question = next((q for q in snapshot.questions if q.id == request.id), None)
-        if question is None:
+        if result is None:
+            result = await answered(session, await session.settled() if session.owned else session.snapshot)
+        if result is None:
             raise await _gone(registry, request)
-        result = await answer_request(handler, question, given.answer, text, given.reason)
-        if result.failed:
-            raise HitlError(result.message)
         if session.owned:
             await session.settled()
     if given.json:

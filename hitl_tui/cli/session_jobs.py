@@ -39,6 +39,7 @@ from hitl_tui.supervisor.session_input import LONGEST_QUERY
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.session_setup import SessionSetup
 from hitl_tui.supervisor.session_summary import still_words
+from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, PLANNING, RUNNING, Snapshot
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.own_command import own_command
@@ -113,7 +114,7 @@ def acting_of(job: Job) -> Acting:
 
 
 def handler_of(
-    registry: SessionRegistry, session: OpenSession, setup: SessionSetup, acting: Acting, names: tuple[str, ...] = ()
+    registry: SessionRegistry, session: SessionView, setup: SessionSetup, acting: Acting, names: tuple[str, ...] = ()
 ) -> CommandHandler:
     """Return what carries out a command that a shell gives; see `CommandHandler`."""
     return CommandHandler(

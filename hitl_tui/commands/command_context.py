@@ -622,8 +622,11 @@ class CommandContext:
         return None
 
     def change_result(self, status: str, message: str, data: Mapping[str, object]) -> CommandResult:
-        """Return the answer to what was done, or to what was recorded for the process that owns the session."""
-        if self.session.owned:
+        """Return the answer to what was done, or to what was recorded for the process that owns the session.
+
+        Of one that nobody owns, who recorded it opens it next.
+        """
+        if self.session.owned or self.session.alone:
             return CommandResult(status, message, data)
         seen = self.session.snapshot
         told = Message("Recorded; the process that has the session open will act on it.")

@@ -112,6 +112,31 @@ def test_each_option_stands_with_the_command_that_gives_it(shell: Shell) -> None
     assert ran.code == 0 and 'Sent: the text "2"' in ran.out
 
 
+SAY = """
+[teams.command_team.commands.say]
+description = "Says hello"
+run = ["echo", "hello"]
+risk = "high"
+"""
+
+
+@pytest.mark.parametrize("answer", ["reject", "skip", "approve"])
+def test_a_refusal_of_what_was_shown_counts_whatever_rules_hold_by_now(shell: Shell, answer: str) -> None:
+    shell.declare(SAY)
+    shell.run("run", "say hello", "--mode", "step")
+    (asked,) = waiting(shell)
+    shell.declare(SAY + '[[policy]]\nname = "careful"\nteam = "command_team"\ndecision = "ask"\n')
+    ran = shell.run("decide", asked["id"], answer, "--digest", asked["digest"], "--reason", "no")
+    if answer == "approve":
+        assert (ran.code, "the rules changed" in ran.err) == (2, True)
+        assert waiting(shell)[0]["id"] != asked["id"]
+        return
+    assert (ran.code, ran.err) == (0, "")
+    assert not waiting(shell)
+    (todo,) = shell.run("show", "s1", "--json").json["todos"]
+    assert todo["status"] == {"reject": "failed", "skip": "skipped"}[answer]
+
+
 def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell, ask: Ask) -> None:
     ask()
     (step,) = waiting(shell)
