@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -25,6 +26,7 @@ from hitl_tui.wording.text_lines import session_lines, shown
 
 DONE, FAILURE = 0, 1
 
+_LINES = 100
 _LONGEST_ANSWER = 100
 
 
@@ -53,18 +55,21 @@ async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
 
 async def sessions(job: Job) -> int:
     """List sessions."""
-    search = job.arguments.search
+    search, limit = job.arguments.search, job.arguments.limit
+    most = limit or (None if job.arguments.json else _LINES)
     async with looking(job) as registry:
         with suppress(StorageError):  # what can't be settled now can still be listed
             await registry.settle_overdue()
-        found, place = await registry.admin.sessions(search), registry.data.place
+        place, sought = registry.data.place, one_line(search, 100) if search.strip() else ""
+        found = await registry.admin.sessions(search, None if sought else most)
+        total = len(found) if sought or most is None else len(await asyncio.to_thread(registry.data.ids))
         where = str(job.data if isinstance(place, Path) else place)
-    sought = one_line(search, 100) if search.strip() else ""
-    count = counted_message("{} session in {}.", "{} sessions in {}.", len(found), where)
+    count = counted_message("{} session in {}.", "{} sessions in {}.", total, where)
     if sought:
-        count = counted_message(
-            '{} session with "{}" in {}.', '{} sessions with "{}" in {}.', len(found), sought, where
-        )
+        count = counted_message('{} session with "{}" in {}.', '{} sessions with "{}" in {}.', total, sought, where)
+    found = found[-most:] if most is not None else found
+    if total > len(found):
+        count = Message("{} The newest {} are shown (--limit).", count, len(found))
     if job.arguments.json:
         job.out.document({"status": "ok", "message": count, "sessions": [s.to_dict() for s in found]})
     elif not found:
@@ -72,7 +77,8 @@ async def sessions(job: Job) -> int:
         none = Message("No sessions in {} yet.", folder)
         job.out.lines([translate(Message('No session matches "{}" in {}.', sought, folder) if sought else none)])
     else:
-        job.out.lines(session_lines(found))
+        rest = [shown(translate(count))] if total > len(found) else []
+        job.out.lines([*session_lines(found), *rest])
     return DONE
 
 

@@ -271,7 +271,7 @@ _ROWS = (
         "admin_commands:sessions",
         "",
         "list sessions; --search TEXT filters them",
-        "[--search TEXT] [--data DIR] [--json]",
+        "[--search TEXT] [--limit N] [--data DIR] [--json]",
         "List sessions, newest last.",
         (
             option(
@@ -280,6 +280,7 @@ _ROWS = (
                 default="",
                 help="only those with all of these words in title, questions, steps, answer or folder",
             ),
+            option("--limit", metavar="N", type=count, help="list the newest N (default: 100; all with --json)"),
             _JSON,
         ),
     ),

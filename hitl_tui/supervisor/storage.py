@@ -15,6 +15,7 @@ import re
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from time import sleep
@@ -618,8 +619,9 @@ class DataFolder:
         names = sorted((p.name for p in found), key=lambda name: (_number(name), name))
         numbered = [name for name in names if _number(name)]
         # The numbers rise; only what was given a name must say when it was made, and those that it is compared with.
-        for name in sorted(names[: len(names) - len(numbered)], key=self._made):
-            bisect.insort_right(numbered, name, key=self._made)
+        made = cache(self._made)
+        for name in sorted(names[: len(names) - len(numbered)], key=made):
+            bisect.insort_right(numbered, name, key=made)
         return numbered
 
     def _made(self, name: str) -> str:

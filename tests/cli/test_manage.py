@@ -160,6 +160,18 @@ def test_sessions_can_be_searched(begun: Shell) -> None:
     assert "\x1b" not in said.out
 
 
+def test_a_long_list_ends_with_how_many_there_are(begun: Shell) -> None:
+    for _ in range(3):
+        assert begun.run("fork", "s1").code == 0
+    assert listed(begun) == ["s1", "s2", "s3", "s4"] and listed(begun, "--limit", "2") == ["s3", "s4"]
+    *lines, rest = begun.run("sessions", "--limit", "2").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["s3", "s4"]
+    assert rest == f"4 sessions in {begun.data}. The newest 2 are shown (--limit)."
+    found = begun.run("sessions", "--search", "landlord", "--limit", "1").out.splitlines()
+    assert found[0].startswith("s4 ") and found[-1].startswith('4 sessions with "landlord"')
+    assert "newest" not in begun.run("sessions").out
+
+
 def test_a_title_stays_the_same_on_its_way_through_exports_forks_and_names(begun: Shell, tmp_path: Path) -> None:
     kept = "a␛[31mb␊"
     for said in ("a\x1b[31mb␊", kept):
