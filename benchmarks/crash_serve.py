@@ -54,7 +54,7 @@ _SETTLED = 3.0
 
 def drive(kill_at: str, record: Path, arguments: Sequence[str]) -> int:
     """Run the program with the faults around it; return its exit code. The points that were met are in `record`."""
-    from hitl_tui.channels.plan_feedback.folder_store import FolderStore
+    from hitl_tui.channels.plan_feedback.store import FeedbackStore
     from hitl_tui.channels.runtime.event_stream import EventStream
     from hitl_tui.channels.runtime.job_journal import JobJournal
     from hitl_tui.cli import main
@@ -62,7 +62,7 @@ def drive(kill_at: str, record: Path, arguments: Sequence[str]) -> int:
     faults = use(Faults(kill_at, record))
     install(faults)
     for name in ("publish", "withdraw", "remove", "set_aside"):
-        setattr(FolderStore, name, around(faults, getattr(FolderStore, name), f"store.{name}"))
+        setattr(FeedbackStore, name, around(faults, getattr(FeedbackStore, name), f"store.{name}"))
     EventStream.tell = around(faults, EventStream.tell, "event.tell")  # type: ignore[method-assign]
     for name in ("take", "end", "unfinished"):
         setattr(JobJournal, name, around_call(faults, getattr(JobJournal, name), f"journal.{name}"))

@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "suppo
 from s3_server import s3_server
 
 from benchmarks.common import machine
+from hitl_tui.channels.plan_feedback.document_bucket import DocumentBucket
 from hitl_tui.channels.plan_feedback.feedback import Feedback
-from hitl_tui.channels.plan_feedback.folder_store import FolderStore
 from hitl_tui.channels.plan_feedback.poller import Poller, Report, Taken
-from hitl_tui.channels.plan_feedback.s3_store import S3Store
 from hitl_tui.channels.plan_feedback.store import FeedbackStore, Found
+from hitl_tui.channels.plan_feedback.store_address import store_at
 from hitl_tui.core.events import utc_now
 
 TARGET_SHARE, TARGET_LATE = 0.01, 0.1
@@ -39,7 +39,7 @@ _SEED = 20
 _ANSWER = b'{"approved": true, "feedback": "", "timestamp": "2026-11-27T09:30:00Z"}'
 
 
-class Counted(S3Store):
+class Counted(DocumentBucket):
     """Counts the calls that are made."""
 
     calls = 0
@@ -52,10 +52,10 @@ class Counted(S3Store):
 async def measure_looks(store: FeedbackStore, waiting: list[str], looks: int) -> tuple[float, float]:
     """Return calls and processor seconds of a look, on average."""
     await store.poll(waiting)
-    before, begun = getattr(store, "calls", 0), time.process_time()
+    before, begun = getattr(store.documents, "calls", 0), time.process_time()
     for _ in range(looks):
         await store.poll(waiting)
-    return (getattr(store, "calls", 0) - before) / looks, (time.process_time() - begun) / looks
+    return (getattr(store.documents, "calls", 0) - before) / looks, (time.process_time() - begun) / looks
 
 
 async def measure_delays(
@@ -116,7 +116,7 @@ async def main() -> None:
     print(machine(), utc_now())
     if given.folder:
         with tempfile.TemporaryDirectory() as place:
-            folder = FolderStore(Path(place))
+            folder = store_at(place)
 
             def write(request_id: str) -> None:
                 (Path(place) / f"{request_id}.json").write_bytes(_ANSWER)
@@ -126,12 +126,12 @@ async def main() -> None:
     with s3_server() as service:
         key, bucket = service.key(), service.bucket()
         os.environ |= key.environ(service.url)
-        client, store = service.client(key), Counted(f"s3://{bucket}")
+        client, documents = service.client(key), Counted(f"s3://{bucket}")
 
         def put(request_id: str) -> None:
-            client.put_object(Bucket=bucket, Key=f"{store.prefix}{request_id}.json", Body=_ANSWER)
+            client.put_object(Bucket=bucket, Key=f"{documents.prefix}{request_id}.json", Body=_ANSWER)
 
-        await measure(store, put, given)
+        await measure(FeedbackStore(documents), put, given)
 
 
 if __name__ == "__main__":

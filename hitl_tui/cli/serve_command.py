@@ -181,12 +181,12 @@ def _sources(job: Job, journal: JobJournal, root: Path, interval: float) -> list
 
         return [OneJob(job_of({"query": given.query, **({"id": given.job_id} if given.job_id else {})}, root))]
     if given.jobs is not None and given.jobs.startswith("s3://"):
-        from hitl_tui.channels.plan_feedback.store_address import s3_at
+        from hitl_tui.channels.plan_feedback.store_address import bucket_at
         from hitl_tui.channels.runtime.job_bucket import JobBucket
 
         if not given.jobs.removeprefix("s3://").rstrip("/").partition("/")[2]:
             raise BadInput(Message("--jobs takes a folder, or a prefix of a bucket: s3://BUCKET/PREFIX."))
-        return [JobBucket(s3_at(given.jobs), journal.name, root, interval)]
+        return [JobBucket(bucket_at(given.jobs), journal.name, root, interval)]
     if given.jobs is not None:
         from hitl_tui.channels.runtime.job_folder import JobFolder
 

@@ -21,11 +21,12 @@ from feedback_support import APPROVED, REVISE, Decisions, run_until
 from s3_server import Fault, Key, Pass, Proxy, S3Server, cut, hang_up, only, proxy_to, refusing, s3_server
 from swift_server import PROGRAMS, SwiftServer, swift_server
 
+from hitl_tui.channels.plan_feedback.document_bucket import DocumentBucket
+from hitl_tui.channels.plan_feedback.documents import StoreDenied
 from hitl_tui.channels.plan_feedback.feedback import Feedback, Problem
 from hitl_tui.channels.plan_feedback.reviewed_runtime import ReviewedRuntime
 from hitl_tui.channels.plan_feedback.s3_signing import ServiceTimeAuth
-from hitl_tui.channels.plan_feedback.s3_store import S3Store
-from hitl_tui.channels.plan_feedback.store import AlreadyAnswered, PublishedRequest, StoreDenied
+from hitl_tui.channels.plan_feedback.store import AlreadyAnswered, FeedbackStore, PublishedRequest
 from hitl_tui.channels.plan_feedback.store_address import store_at
 from hitl_tui.core.errors import BadInput, StorageError
 
@@ -81,10 +82,10 @@ class Place:
         self.other_client = service.client(key)
 
     @asynccontextmanager
-    async def store(self, key: Key | None = None, address: str = "") -> AsyncIterator[S3Store]:
+    async def store(self, key: Key | None = None, address: str = "") -> AsyncIterator[FeedbackStore]:
         self.use(key or self.key)
         store = store_at(address or f"s3://{self.bucket}")
-        assert isinstance(store, S3Store)
+        assert isinstance(store.documents, DocumentBucket)
         try:
             yield store
         finally:
@@ -412,7 +413,7 @@ async def test_a_wrong_clock_does_no_harm(place: Place, hours: int, monkeypatch:
 
 
 async def test_a_service_that_never_answers_is_given_up(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hitl_tui.channels.plan_feedback.s3_store._PATIENCE", 0.5)
+    monkeypatch.setattr("hitl_tui.channels.plan_feedback.document_bucket._PATIENCE", 0.5)
 
     async def never(request: web.Request, forward: Pass) -> web.StreamResponse:
         await asyncio.sleep(60)

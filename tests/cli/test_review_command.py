@@ -19,10 +19,10 @@ import pytest
 from cli_support import S1_EN, Shell
 
 from hitl_tui.channels.plan_feedback.feedback import Feedback, read
-from hitl_tui.channels.plan_feedback.folder_store import FolderStore
 from hitl_tui.channels.plan_feedback.poller import Poller, Refusal, Report, Taken
 from hitl_tui.channels.plan_feedback.review_feed import Reviews
 from hitl_tui.channels.plan_feedback.store import Found, PublishedRequest
+from hitl_tui.channels.plan_feedback.store_address import store_at
 from hitl_tui.core.messages import Message
 
 DIGEST = "ab" * 32
@@ -105,7 +105,7 @@ def events(shell: Shell, *told: Mapping[str, Any]) -> str:
 def publish(folder: Path, *told: Mapping[str, Any]) -> None:
     async def all_() -> None:
         for event in told:
-            await FolderStore(folder).publish(PublishedRequest(event["request_id"], event))
+            await store_at(str(folder)).publish(PublishedRequest(event["request_id"], event))
 
     asyncio.run(all_())
 
@@ -128,7 +128,7 @@ def runtime(folder: Path, *waiting: str, refuse: str = "") -> Iterator[list[tupl
         return False
 
     async def run() -> None:
-        store = FolderStore(folder)
+        store = store_at(str(folder))
         poller = Poller(store, lambda: left, decide, ours=ours, report=reports.append, interval=0.05)
         polling = asyncio.create_task(poller.run())
         await asyncio.to_thread(ended.wait)
@@ -231,7 +231,7 @@ def test_who_comes_after_a_decision_is_told_of_it(
     shell: Shell, folder: Path, ended: Mapping[str, Any], said: str
 ) -> None:
     publish(folder, plan("r1", SEARCH))
-    asyncio.run(FolderStore(folder).withdraw("r1", {"type": "decided", "request_id": "r1", **ended}))
+    asyncio.run(store_at(str(folder)).withdraw("r1", {"type": "decided", "request_id": "r1", **ended}))
     for answer in (("--approve",), ("--feedback", "no"), ()):
         done = shell.run("review", "r1", "--from", str(folder), *answer, "--json")
         assert (done.code, done.json["kind"]) == (2, "refused")
@@ -397,12 +397,12 @@ def test_at_a_terminal_requests_are_asked_as_they_come(shell: Shell, folder: Pat
         type_line("f only the search")
         screen.expect("took your feedback")
         publish(folder, plan("r2", SEARCH, revision=1))
-        asyncio.run(FolderStore(folder).withdraw("r1"))
+        asyncio.run(store_at(str(folder)).withdraw("r1"))
         screen.expect("revision 1 of at most 10")
         screen.expect("1 change to the plan before")
         screen.expect(prompt)
         publish(folder, plan("r3", SEARCH, job_id="j2"))
-        asyncio.run(FolderStore(folder).withdraw("r2"))  # somebody else decided
+        asyncio.run(store_at(str(folder)).withdraw("r2"))  # somebody else decided
         screen.expect("r2 waits no more")
         screen.expect("j2")
         type_line("approve")
@@ -464,7 +464,7 @@ def test_a_proposal_is_reviewed_as_a_plan_is(shell: Shell, folder: Path) -> None
 
 def test_a_second_answer_from_the_inbox_is_told_so(shell: Shell, folder: Path) -> None:
     publish(folder, plan("r1", SEARCH))
-    asyncio.run(FolderStore(folder).put_new("r1", Feedback(True, "", datetime.now(UTC))))
+    asyncio.run(store_at(str(folder)).put_new("r1", Feedback(True, "", datetime.now(UTC))))
     ran = shell.run("decide", "r1", "approve", HITL_REVIEW_RUNTIME=str(folder))
     assert ran.code == 2 and "already" in ran.err
 

@@ -20,9 +20,9 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Static
 
 from hitl_tui.channels.plan_feedback.feedback import Feedback
-from hitl_tui.channels.plan_feedback.folder_store import FolderStore
 from hitl_tui.channels.plan_feedback.reviewed_runtime import ReviewedRuntimes
 from hitl_tui.channels.plan_feedback.store import PublishedRequest
+from hitl_tui.channels.plan_feedback.store_address import store_at
 from hitl_tui.config.review_settings import REVIEW_RUNTIME
 from hitl_tui.console.dialogs.inbox_dialog import InboxDialog
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
@@ -133,7 +133,7 @@ async def test_who_comes_second_is_told(tmp_path: Path, monkeypatch: pytest.Monk
         async with reviewing(tmp_path, str(folder), monkeypatch) as c:
             await open_request(c, QUESTION)
             other = Feedback(True, "", datetime.now(UTC), str(asked["digest"]), "bob")
-            await FolderStore(folder).put_new(str(asked["request_id"]), other)
+            await store_at(str(folder)).put_new(str(asked["request_id"]), other)
             await c.press("1")
             await c.until(lambda: "already" in c.message, "that somebody was first")
 
@@ -166,7 +166,7 @@ async def test_a_runtime_out_of_reach_is_a_line(tmp_path: Path, monkeypatch: pyt
 
 
 async def test_a_workspace_names_its_runtime_once_it_is_trusted(tmp_path: Path) -> None:
-    store = FolderStore(tmp_path / "feedback")
+    store = store_at(str(tmp_path / "feedback"))
     work = command_workspace(tmp_path / "w")
     settings = work / "hitl.toml"
     settings.write_text(f'{settings.read_text()}\n[review]\nruntime = "../feedback"\n', encoding="utf-8")
@@ -189,7 +189,7 @@ async def test_a_workspace_names_its_runtime_once_it_is_trusted(tmp_path: Path) 
 async def test_several_runtimes_stand_in_one_inbox_and_one_out_of_reach_hides_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stores = [FolderStore(tmp_path / name) for name in ("north", "south")]
+    stores = [store_at(str(tmp_path / name)) for name in ("north", "south")]
     for number, store in enumerate(stores):
         event = {"type": "plan_review_request", "request_id": f"r{number}", "job_id": "j1", "query": f"cap {number}"}
         await store.publish(PublishedRequest(f"r{number}", event))
@@ -219,7 +219,7 @@ async def test_what_a_hostile_runtime_asks_is_shown_as_what_it_is(tmp_path: Path
         "steps": [{**step, "arguments": {evil: [evil], "n": 1e308}, "dependencies": [evil, 7]}, 7], "notes": [evil, 7],
         "difference": {"added": [step], "removed": 7}, "expires_at": evil, "timeout_seconds": -1, "on_timeout": evil,
     }  # fmt: skip
-    store = FolderStore(tmp_path / "feedback")
+    store = store_at(str(tmp_path / "feedback"))
     await store.publish(PublishedRequest("r1", asked))
     work = command_workspace(tmp_path / "w")
     settings = f'[review]\nruntime = "{tmp_path / "feedback"}"\n'

@@ -11,9 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
+from hitl_tui.channels.plan_feedback.documents import LARGEST_DOCUMENT
 from hitl_tui.channels.plan_feedback.feedback import proper_id
 from hitl_tui.channels.plan_feedback.review_place import Ending, RequestPlace
-from hitl_tui.channels.plan_feedback.store import LARGEST_REQUEST, PublishedRequest
+from hitl_tui.channels.plan_feedback.store import PublishedRequest
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.messages import Message
@@ -233,5 +234,5 @@ class _Lines:
                 continue
             if isinstance(event, dict):
                 yield event
-        if len(self._rest) > LARGEST_REQUEST:
+        if len(self._rest) > LARGEST_DOCUMENT:
             self._rest, self._too_long = b"", True

@@ -13,8 +13,9 @@ from contextlib import suppress
 from typing import IO, Any, TypeVar
 from urllib.parse import quote, urlsplit
 
+from hitl_tui.channels.plan_feedback.documents import StoreDenied
 from hitl_tui.channels.plan_feedback.feedback import Feedback, proper_id
-from hitl_tui.channels.plan_feedback.store import AlreadyAnswered, Fate, PublishedRequest, StoreDenied, checked_id
+from hitl_tui.channels.plan_feedback.store import AlreadyAnswered, Fate, PublishedRequest, checked_id
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.messages import Message

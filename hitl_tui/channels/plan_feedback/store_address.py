@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hitl_tui.channels.plan_feedback.folder_store import FolderStore
+from hitl_tui.channels.plan_feedback.document_folder import DocumentFolder
 from hitl_tui.channels.plan_feedback.store import FeedbackStore
 from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import BadInput, MissingExtra
@@ -13,7 +13,7 @@ from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 
 if TYPE_CHECKING:
-    from hitl_tui.channels.plan_feedback.s3_store import S3Store
+    from hitl_tui.channels.plan_feedback.document_bucket import DocumentBucket
 
 SCHEME = "s3://"
 
@@ -31,18 +31,18 @@ def store_at(address: str) -> FeedbackStore:
         MissingExtra: what it needs isn't installed.
     """
     if address.startswith(SCHEME):
-        return s3_at(address)
+        return FeedbackStore(bucket_at(address))
     if not address.strip() or "://" in address:
         raise BadInput(
             Message("Feedback lies in a folder or at s3://BUCKET[/PREFIX], not at {}.", repr(one_line(address, 100)))
         )
-    return FolderStore(Path(address))
+    return FeedbackStore(DocumentFolder(Path(address)))
 
 
-def s3_at(address: str) -> S3Store:
-    """Return the store in S3 that `s3://BUCKET[/PREFIX]` names; see `store_at`."""
+def bucket_at(address: str) -> DocumentBucket:
+    """Return the documents in S3 that `s3://BUCKET[/PREFIX]` names; see `store_at`."""
     try:
-        from hitl_tui.channels.plan_feedback.s3_store import S3Store
+        from hitl_tui.channels.plan_feedback.document_bucket import DocumentBucket
     except ImportError as error:
         raise MissingExtra(Message('Feedback in S3 needs the extra "s3".'), help=install_help("s3")) from error
-    return S3Store(address)
+    return DocumentBucket(address)

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hitl_tui.channels.plan_feedback.documents import Listed
 from hitl_tui.channels.runtime.events import Failed
 from hitl_tui.channels.runtime.jobs import Job, read_job
 from hitl_tui.channels.runtime.session_events import stopped_event
 from hitl_tui.core.errors import BadInput, StorageError
 
 if TYPE_CHECKING:
-    from hitl_tui.channels.plan_feedback.s3_store import S3Store
+    from hitl_tui.channels.plan_feedback.document_bucket import DocumentBucket
 
 _CLAIMED, _REFUSED = "claimed", "refused"
 _LONGEST = 60.0
@@ -35,15 +36,15 @@ class JobBucket:
     """A prefix of a bucket with jobs.
 
     Args:
-        store: where.
+        documents: where.
         runtime: what this runtime is called; the same after a restart.
         root: the folder that jobs work in, or below it.
         interval: seconds between looks.
     """
 
-    def __init__(self, store: S3Store, runtime: str, root: Path, interval: float) -> None:
-        self._store, self._runtime, self._root, self._interval = store, runtime, root, interval
-        self._taking: dict[str, _Listed] = {}
+    def __init__(self, documents: DocumentBucket, runtime: str, root: Path, interval: float) -> None:
+        self._documents, self._runtime, self._root, self._interval = documents, runtime, root, interval
+        self._taking: dict[str, Listed] = {}
         self._others: frozenset[str] = frozenset()
         self._stuck: dict[str, _Stuck] = {}
         self._failures: Counter[str] = Counter()
@@ -52,12 +53,13 @@ class JobBucket:
         pause = self._interval
         while True:
             try:
-                versions = await self._store.versions()
-                self._others &= versions.keys()
+                listed = await self._documents.list()
+                self._others &= listed.keys()
+                versions = {name: one.version for name, one in listed.items()}
                 self._stuck = {name: one for name, one in self._stuck.items() if versions.get(name) == one.version}
-                self._failures = Counter({name: self._failures[name] for name in self._failures if name in versions})
-                for name in sorted(versions, key=lambda name: (self._failures[name], name)):
-                    if (found := await self._look_at(_Listed(name, versions[name]))) is not None:
+                self._failures = Counter({name: self._failures[name] for name in self._failures if name in listed})
+                for one in sorted(listed.values(), key=lambda one: (self._failures[one.name], one.name)):
+                    if (found := await self._look_at(one)) is not None:
                         yield found
                 pause = self._interval
             except StorageError as error:  # it may come back
@@ -70,7 +72,7 @@ class JobBucket:
         if listed := self._taking.pop(job.id, None):
             await self._delete(listed)
 
-    async def _look_at(self, listed: _Listed) -> Job | Failed | None:
+    async def _look_at(self, listed: Listed) -> Job | Failed | None:
         """Return the job of an object that wasn't dealt with, or why it is none; one that fails is the last next time.
 
         Raises:
@@ -88,29 +90,31 @@ class JobBucket:
             self._failures[listed.name] += 1
             raise
 
-    async def _take(self, listed: _Listed) -> Job | Failed | None:
+    async def _take(self, listed: Listed) -> Job | Failed | None:
         """Return the job of a name, or why it is none; None for what another runtime takes, or is gone."""
         name, claim = listed.name, json.dumps({"runtime": self._runtime}).encode()
-        ours = await self._store.put_document(name, claim, _CLAIMED, new=True)
-        if not ours and await self._store.document(name, _CLAIMED) != claim:
-            self._others |= {name}
-            return None
-        if (data := await self._store.document(name)) is None:
+        if not await self._documents.claim(name, claim, _CLAIMED):
+            held = await self._documents.get(name, _CLAIMED)
+            if held is None or held.data != claim:
+                self._others |= {name}
+                return None
+        found = await self._documents.get(name)
+        if found is None or (data := found.data) is None:
             return None
         try:
             job = read_job(data, self._root, name)
         except BadInput as error:
             reason = {"reason": error.message, "object": data.decode(errors="replace")}
-            await self._store.put_document(name, json.dumps(reason, ensure_ascii=False).encode(), _REFUSED)
+            await self._documents.put(name, json.dumps(reason, ensure_ascii=False).encode(), _REFUSED)
             await self._delete(listed)
             return stopped_event(Job(f"{name}.json", "", ""), error.message, final=True, begun=False)
         self._taking[job.id] = listed
         return job
 
-    async def _delete(self, listed: _Listed) -> None:
+    async def _delete(self, listed: Listed) -> None:
         """Delete an object that was dealt with; one that can't be deleted now isn't read again."""
         try:
-            await self._store.delete_document(listed.name, listed.version)
+            await self._documents.delete(listed.name, listed.version)
         except StorageError as error:
             stuck = self._stuck.setdefault(listed.name, _Stuck(listed.version))
             stuck.tries += 1
@@ -119,14 +123,6 @@ class JobBucket:
                 log.warning("%s was dealt with, and can't be deleted now: %s", listed.name, error.message)
         else:
             self._stuck.pop(listed.name, None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Listed:
-    """An object as it was listed: its name, and what tells it from another under that name."""
-
-    name: str
-    version: str
 
 
 @dataclass(slots=True)
