@@ -21,7 +21,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.json_text import is_structured
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import JsonObject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.tally import DONE as TALLY_DONE
@@ -153,6 +153,7 @@ async def do(job: Job) -> int:
             handler = handler_of(registry, session, setup, acting)
             if session.setup.broken and looks and not given.json:
                 job.err.lines([shown(translate(session.setup.broken))])
+            before = session.snapshot.raw
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true
                     await session.settled()
@@ -164,7 +165,7 @@ async def do(job: Job) -> int:
                         raise
                     result, snapshot = stopped_result(error, session.begun, result), session.snapshot
             files = await files_of(session.setup, snapshot.questions, snapshot.query)
-        code, asked = _report(job, result, snapshot, files, looks=looks)
+        code, asked = _report(job, result, snapshot, before, files, looks=looks)
         await printed(job, setup, asked)
     return code
 
@@ -180,9 +181,18 @@ async def printed(job: Job, setup: SessionSetup, snapshot: Snapshot | None) -> N
 
 
 def _report(
-    job: Job, result: CommandResult, snapshot: Snapshot, files: Mapping[str, FilePreview | None], *, looks: bool
+    job: Job,
+    result: CommandResult,
+    snapshot: Snapshot,
+    before: Mapping[str, TodoState],
+    files: Mapping[str, FilePreview | None],
+    *,
+    looks: bool,
 ) -> tuple[int, Snapshot | None]:
-    """Print what a command answered; return the exit code, and the snapshot whose questions were printed, if any."""
+    """Print what a command answered, and what became of the plan since `before`.
+
+    Return the exit code, and the snapshot whose questions were printed, if any.
+    """
     asked: Snapshot | None = None
     lines = result_lines(result, snapshot)
     if job.arguments.json:
@@ -194,7 +204,7 @@ def _report(
     elif looks or result.status == "recorded":
         job.out.lines(lines)
     else:
-        job.out.lines([*lines, *plan_lines(snapshot), *outcome(job, snapshot, files)])
+        job.out.lines([*lines, *plan_lines(snapshot, before=before), *outcome(job, snapshot, files)])
         asked = snapshot
     if result.failed:
         return result.exit_code, asked

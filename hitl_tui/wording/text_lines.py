@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.interrupts.shape import RESPOND
-from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.json_types import JsonObject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import step_name
 from hitl_tui.core.policy import Risk
@@ -26,7 +26,7 @@ from hitl_tui.language import mark, translate
 from hitl_tui.supervisor.session_summary import still_words
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, KEEP, RUNNING, WAITING, Question, Snapshot
 from hitl_tui.teams.contract import FilePreview
-from hitl_tui.terminal.ascii_signs import _, clipped, signs
+from hitl_tui.terminal.ascii_signs import _, clipped, ngettext, signs
 from hitl_tui.wording.draft_rows import draft_rows, unknown_draft
 from hitl_tui.wording.interrupt_rows import answer_rows
 from hitl_tui.wording.markdown_text import rendered_markdown
@@ -148,6 +148,8 @@ def _between_wide(text: str, at: int) -> bool:
     )
 
 
+_LONG_PLAN = 40
+"""Steps up to which a plan is shown whole after each command."""
 _MOST_OPTIONS = 20
 """Options of a question up to which each has its own command beside it."""
 _BAR = "| "
@@ -200,22 +202,41 @@ def _lines_of(row: Row, indent: str) -> Iterator[str]:
         yield from (Whole(f"{indent}  {_BAR}{line}") for line in text.split("\n"))
 
 
-def plan_lines(snapshot: Snapshot, cut_off: Collection[str] = ()) -> list[str]:
+def plan_lines(
+    snapshot: Snapshot, cut_off: Collection[str] = (), before: Mapping[str, TodoState] | None = None
+) -> list[str]:
     """Return the plan, a TODO a line: glyph and word, id, team, name, what it waits for, what became of it.
 
     Args:
         snapshot: the session.
         cut_off: ids of the TODOs whose process is gone though they count as running until the session is opened again.
+        before: the TODOs as they were: of a long plan only what has changed since is shown, with what is beside it.
     """
     rows = [
         cut_off_row(row, todo) if todo.id in cut_off else row
         for todo, row in zip(snapshot.todos, plan_rows(snapshot, datetime.now(UTC)), strict=True)
     ]
-    return [_todo_line(todo, row) for todo, row in zip(snapshot.todos, rows, strict=True)]
+    width = max((len(row.number) for row in rows), default=0)
+    lines = [_todo_line(todo, row, width) for todo, row in zip(snapshot.todos, rows, strict=True)]
+    if before is None or len(lines) <= _LONG_PLAN:
+        return lines
+    changed = (n for n, todo in enumerate(snapshot.todos) if before.get(todo.id) != snapshot.raw[todo.id])
+    near = dict.fromkeys(at for n in changed for at in (n - 1, n, n + 1) if 0 <= at < len(lines))
+    return list(_parts_of(lines, [*near][:_LONG_PLAN]))
 
 
-def _todo_line(todo: SupervisorTodo, row: PlanRow) -> str:
-    head = f"{padded(f'{row.glyph} {row.word}', 10)} {row.number}  {padded(row.team, 8)} {row.title}"
+def _parts_of(lines: Sequence[str], places: Iterable[int]) -> Iterator[str]:
+    """Yield the lines at some places, in order, and between them how many there are."""
+    next_one = 0
+    for place in (*places, len(lines)):
+        if left := place - next_one:
+            yield ngettext("… {n} more step", "… {n} more steps", left).format(n=f"{left:,}")
+        yield from lines[place : place + 1]
+        next_one = place + 1
+
+
+def _todo_line(todo: SupervisorTodo, row: PlanRow, width: int) -> str:
+    head = f"{padded(f'{row.glyph} {row.word}', 10)} {row.number:<{width}}  {padded(row.team, 8)} {row.title}"
     time = row.time if todo.duration is None else ran_words(todo)
     parts = [head, time, row.attempts, row.needs]
     if todo.approval is not None:

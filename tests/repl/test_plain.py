@@ -134,6 +134,20 @@ def test_the_plan_says_every_status_in_a_word() -> None:
         assert row.word.isascii()
 
 
+def test_of_a_long_plan_only_what_changed_is_shown_with_what_is_beside_it() -> None:
+    raw = {t["id"]: t for t in (todo(n, Status.PENDING) for n in range(1, 1_002))}
+    moved = {**raw, "todo_900": todo(900, Status.PENDING, rank=1.5), "todo_1001": todo(1_001, Status.COMPLETED)}
+    shown = plan_lines(snapshot(raw=moved), before=raw)
+    places = [line.split()[2] if line[0] != "…" else line for line in shown]
+    assert places == ["001", "900", "002", "… 996 more steps", "1000", "1001"]
+    titles = {line.index("step ") for line in shown if line[0] != "…"}
+    assert len(titles) == 1, "columns stay where numbers get longer"
+    assert plan_lines(snapshot(raw=raw), before=raw) == ["… 1,001 more steps"]
+    assert len(plan_lines(snapshot(raw=moved), before={})) == 41
+    few = {k: raw[k] for k in list(raw)[:10]}
+    assert len(plan_lines(snapshot(raw=few), before=few)) == 10
+
+
 def test_where_a_session_stands_is_one_sentence() -> None:
     asked = question(Kind.TODO, {"x": 1}, {})
     assert standing(snapshot(asked)) == "s1 waits for your decision: 001."
