@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from hitl_tui.cli.admin_commands import opened
@@ -12,17 +14,22 @@ from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace, operator_name, workspace_folder
 from hitl_tui.config.problems import quoted
 from hitl_tui.config.workspace_files import real_path
-from hitl_tui.core.errors import BadInput
+from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.language import _, ngettext, translate
+from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.executable_files import check_pins
 from hitl_tui.policy.trust_book import trust_in
 from hitl_tui.policy.workspace_trust import WorkspaceTrust
 from hitl_tui.supervisor.storage import DataFolder
+from hitl_tui.wording.inbox_rows import asked_words
 from hitl_tui.wording.text_lines import layout, shown, table
 from hitl_tui.wording.trust_rows import trust_rows
 
 DONE = 0
+_MOST = 10_000
+"""Waiting questions, the most urgent first, that are looked at for those that trust concerns."""
 
 
 def trust(job: Job) -> int:
@@ -43,7 +50,7 @@ async def _trust(job: Job) -> int:
     folder = existing_workspace(arguments.workspace)
     found = await trust_in(folder, data)
     if arguments.show:
-        return _show(found, job)
+        return await _show(found, job)
     digest, how = arguments.digest, "digest"
     if not digest:
         if arguments.json or not _at_terminal():
@@ -52,21 +59,23 @@ async def _trust(job: Job) -> int:
                 help=f"{found.command} --show --json prints it; then: {found.command} --digest DIGEST",
             )
         if found.trusted:
-            return _show(found, job)
-        job.out.lines(layout(trust_rows(found.to_dict())))
+            return await _show(found, job)
+        job.out.lines([*layout(trust_rows(found.to_dict())), *_question_lines(await _concerned(found, job))])
         if not _agreed():
             job.out.lines([_("Not trusted; nothing was changed.")])
             return DONE
         digest, how = found.digest, "terminal"
+    concerned = await _concerned(found, job)
     async with opened(job, make=True) as registry:
         registry.data.check_writable()
         granted = await registry.trust.grant(folder, digest, by=by, how=how)
     idle = await asyncio.to_thread(check_pins, granted.declared, folder)
     message = Message("Trusted {} as it is now.", granted.folder)
     if arguments.json:
-        job.out.document({"status": "trusted", "message": message, **granted.to_dict(), "idle_pins": idle})
+        told = {**granted.to_dict(), "idle_pins": idle, "questions": _listed(concerned)}
+        job.out.document({"status": "trusted", "message": message, **told})
         return DONE
-    job.out.lines([shown(translate(message))])
+    job.out.lines([shown(translate(message)), *(_question_lines(concerned) if how == "digest" else ())])
     if idle:
         said = ngettext(
             "Note: the pin {pins} matches nothing in {folder} now.",
@@ -77,17 +86,43 @@ async def _trust(job: Job) -> int:
     return DONE
 
 
-def _show(found: WorkspaceTrust, job: Job) -> int:
+async def _concerned(found: WorkspaceTrust, job: Job) -> list[RequestView]:
+    """Return what sessions of a folder ask under other rules than those that hold once it is trusted."""
+    if found.trusted or not DataFolder(job.data).ledger.exists():
+        return []
+    version, concerned = found.declared.policy.version, list[RequestView]()
+    async with opened(job) as registry:
+        for view in await registry.ledger.urgent(utc_now(), _MOST):
+            if view.request.subject.get("policy", version) != version:
+                with suppress(HitlError):  # of a session that can't be read nothing is known
+                    info = registry.data.session(view.request.session).info()
+                    concerned += [view] if str(real_path(Path(info.workspace))) == found.folder else []
+    return concerned
+
+
+def _listed(concerned: Sequence[RequestView]) -> list[dict[str, str]]:
+    return [{"session_id": v.request.session, "id": v.request.id, "todo_id": v.request.todo_id} for v in concerned]
+
+
+def _question_lines(concerned: Sequence[RequestView]) -> list[str]:
+    head = [_("Answered, or asked anew, by its rules:")] if concerned else []
+    return [shown(line) for line in (*head, *(f"  {v.request.session}: {asked_words(v)}" for v in concerned))]
+
+
+async def _show(found: WorkspaceTrust, job: Job) -> int:
+    concerned = await _concerned(found, job)
     message = (
         Message("{} is trusted ({}).", found.folder, found.by)
         if found.trusted
         else Message("{} isn't trusted.", found.folder)
     )
     if job.arguments.json:
-        job.out.document({"status": "ok", "message": message, **found.to_dict()})
+        questions = _listed(concerned)
+        job.out.document({"status": "ok", "message": message, **found.to_dict(), "questions": questions})
         return DONE
     digest = _("Digest: {digest}").format(digest=found.digest)
-    job.out.lines([*layout(trust_rows(found.to_dict())), shown(translate(message)), digest])
+    lines = [*layout(trust_rows(found.to_dict())), *_question_lines(concerned)]
+    job.out.lines([*lines, shown(translate(message)), digest])
     return DONE
 
 

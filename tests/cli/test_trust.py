@@ -112,6 +112,20 @@ def test_what_it_wants_is_shown_by_risk_and_trusted_by_its_digest(shell: Shell) 
     assert shell.run("run", "wipe the caps").code == 2
 
 
+def test_the_questions_that_trust_concerns_are_named(shell: Shell, tmp_path: Path) -> None:
+    shell.run("run", QUESTION)
+    (asked,) = shell.run("show", "s1", "--json").json["questions"]
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    shell.run("run", QUESTION, "--workspace", str(elsewhere))
+    shown = shell.run("trust", "--show", "--json").json
+    assert [(one["session_id"], one["id"]) for one in shown["questions"]] == [("s1", asked["id"])]
+    said = shell.run("trust", "--digest", shown["digest"]).out
+    assert "Answered, or asked anew, by its rules:\n  s1: Approve 001?" in said
+    shell.run("do", "s1", "/todos")
+    assert asked["id"] not in shell.run("inbox", "--json").out
+    assert shell.run("trust", "--show", "--json").json["questions"] == []
+
+
 def test_a_pattern_may_match_nothing_yet_and_a_path_has_to_be_there(shell: Shell) -> None:
     """A clean-up that deletes the last file of a pattern doesn't keep the next session from beginning."""
     pins = 'exclude = ["helper.py", "*.log", "data/*"]'
