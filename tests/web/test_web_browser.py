@@ -209,6 +209,24 @@ def test_another_page_of_this_machine_gets_nothing(tmp_path: Path, seen: Seen) -
         elsewhere.server_close()
 
 
+def test_wide_characters_fill_their_cells(tmp_path: Path, seen: Seen) -> None:
+    with served(tmp_path / "data") as server:
+        seen.enter(server)
+        seen.see("your question or job")
+        wide, letter = seen.page.evaluate(
+            """() => {
+                const pen = document.createElement("canvas").getContext("2d");
+                pen.font = "100px 'Roboto Mono'";
+                return [pen.measureText("가나다라").width / 4, pen.measureText("a").width];
+            }"""
+        )
+        if not seen.page.evaluate(
+            "() => [...document.fonts].some(f => f.unicodeRange != 'U+0-10FFFF' && f.status == 'loaded')"
+        ):
+            pytest.skip("no font with Hangul is installed here")
+        assert 1.05 * letter * 2 > wide > 0.9 * letter * 2
+
+
 def test_a_page_in_korean(tmp_path: Path, seen: Seen) -> None:
     with served(tmp_path / "data", environ={"HITL_LANG": "ko"}) as server:
         seen.enter(server)

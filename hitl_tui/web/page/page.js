@@ -17,7 +17,7 @@ function focusTerminal() {
 
 // The cells are measured when the terminal is made: the fonts have to be there by then.
 async function begin() {
-  await Promise.allSettled(FONTS.map((font) => document.fonts.load(font)));
+  await Promise.allSettled(FONTS.map((font) => document.fonts.load(font, "a가中")));
   const script = document.createElement("script");
   script.src = "static/js/textual.js";
   script.addEventListener("load", () => {
