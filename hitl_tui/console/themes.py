@@ -19,6 +19,9 @@ DEFAULT = "dark"
 _LIGHT = frozenset({7, *range(9, 16)})
 """Numbers of the sixteen colours that are light."""
 _MUTED, _DISABLED = 0.68, 0.56
+LEAST_CONTRAST = 3.0
+"""What a text and the ground under it have to differ by at least, as WCAG counts: from 1 to 21."""
+_GROUNDS = ("background", "surface", "panel")
 _COLOURS = (
     "primary",
     "secondary",
@@ -131,7 +134,7 @@ def _theme(name: str, table: Mapping[str, Any]) -> Theme:
     """Return a theme.
 
     Raises:
-        ValueError: a key is unknown, a colour is missing or none.
+        ValueError: a key is unknown, a colour is missing or none, or text can't be read.
     """
     unknown = table.keys() - {*_COLOURS, "dark", "ansi", "variables"}
     if unknown:
@@ -147,8 +150,24 @@ def _theme(name: str, table: Mapping[str, Any]) -> Theme:
     texts = {str(key): _variable(str(key), value) for key, value in variables.items()}
     usual = _ANSI_VARIABLES if ansi else _quiet(colours)
     theme = Theme(name=name, dark=dark, ansi=ansi, variables={**usual, **texts}, **colours)
-    theme.to_color_system().generate()  # an unusable mixture shows here, not while the console draws
+    made = theme.to_color_system().generate()  # an unusable mixture shows here, not while the console draws
+    for ground in _GROUNDS if not ansi else ():  # what a terminal's own colours are isn't known
+        found = contrast(*(Color.parse(made[key]) for key in ("foreground", ground)))
+        if found < LEAST_CONTRAST:
+            said = _('"foreground" can\'t be read on "{ground}": their contrast is {found:.1f}, and must be {least:g}')
+            raise ValueError(said.format(ground=ground, found=found, least=LEAST_CONTRAST))
     return theme
+
+
+def contrast(one: Color, other: Color) -> float:
+    """Return how far two colours are apart in brightness, as WCAG counts: from 1, the same, to 21."""
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 
 def _quiet(colours: Mapping[str, str]) -> dict[str, str]:

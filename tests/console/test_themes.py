@@ -119,6 +119,8 @@ def test_ones_own_folder_adds_and_replaces(tmp_path: Path) -> None:
         ('[variables]\nblock-cursor-text-style = "huge"', "which isn't a text style"),
         ("size = 3", "it has unknown keys: size"),
         ('dark = "yes"', '"dark" and "ansi" true or false'),
+        ('foreground = "#14171b"', '"foreground" can\'t be read on "background": their contrast is 1.0, and must be 3'),
+        ('panel = "#c8ccd2"', '"foreground" can\'t be read on "panel"'),
         ("primary = ", "Theme broken.toml ignored"),
     ],
 )
