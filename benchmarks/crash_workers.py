@@ -250,7 +250,9 @@ class Run:
 
     def _cut(self, chance: random.Random) -> None:
         with suppress(psycopg.Error), psycopg.connect(self.server.uri, autocommit=True) as db:
-            rows = db.execute("SELECT pid FROM pg_stat_activity WHERE application_name = 'hitl-tui'").fetchall()
+            rows = db.execute(
+                "SELECT pid FROM pg_stat_activity WHERE starts_with(application_name, 'hitl-tui')"
+            ).fetchall()
             if rows:
                 db.execute("SELECT pg_terminate_backend(%s)", chance.choice(rows))
 

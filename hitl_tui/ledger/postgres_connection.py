@@ -41,8 +41,13 @@ OPTIONS: Mapping[str, str | int] = MappingProxyType(
 """What each connection is made with."""
 
 # A commit counts once it is on the disk, whatever the server's default is; what others hold isn't waited for for ever.
+# The server, too, looks whether the other side is there: a machine without power says no farewell, and may hold locks.
 _SESSION = f"""SELECT set_config('search_path', '{SCHEMA}', false), set_config('lock_timeout', '10s', false),
     set_config('idle_in_transaction_session_timeout', '60s', false), set_config('jit', 'off', false),
+    set_config('tcp_keepalives_idle', '{OPTIONS["keepalives_idle"]}', false),
+    set_config('tcp_keepalives_interval', '{OPTIONS["keepalives_interval"]}', false),
+    set_config('tcp_keepalives_count', '{OPTIONS["keepalives_count"]}', false),
+    set_config('tcp_user_timeout', '{OPTIONS["tcp_user_timeout"]}', false),
     CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END"""
 
 _ABOUT = """SELECT pg_backend_pid(), pg_is_in_recovery(), current_setting('default_transaction_read_only'),
@@ -172,6 +177,16 @@ def _pid(connection: psycopg.Connection[Any]) -> int:
 def lock_number(name: str) -> int:
     """Return the number of the lock that has a name: such as the server takes, and hardly ever another's."""
     return int.from_bytes(hashlib.sha256(f"hitl-tui {name}".encode()).digest()[:8], "big", signed=True)
+
+
+def holder_name(pid: int, holder: str) -> str:
+    """Return what a connection that owns a session is called on the server, where whoever looks sees who holds it.
+
+    Args:
+        pid: the process.
+        holder: what people call it, such as `w1@host`.
+    """
+    return f"{OPTIONS['application_name']} {pid} {holder}".encode("ascii", "replace").decode()[:63]
 
 
 def is_lost(error: Exception) -> bool:

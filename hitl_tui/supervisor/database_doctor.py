@@ -11,10 +11,11 @@ from typing import Any
 from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import workspace_label
 from hitl_tui.core.messages import Message, counted_message
-from hitl_tui.ledger.postgres_connection import SCHEMA
+from hitl_tui.ledger.postgres_connection import SCHEMA, lock_number
 from hitl_tui.ledger.view_schema import VERSION
 from hitl_tui.policy.approvers import Approvers
 from hitl_tui.supervisor.session_tables import SessionTables
+from hitl_tui.supervisor.storage import Whereabouts
 from hitl_tui.supervisor.wake_queue import STALLED, UPKEEP_QUEUE, WakeQueue
 
 FEW_LEFT = 0.85
@@ -30,12 +31,9 @@ _SERVER = """SELECT current_setting('server_version'), pg_database_size(current_
     (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
     CAST(current_setting('max_connections') AS INT), CAST(extract(epoch FROM clock_timestamp()) AS FLOAT)"""
 
-_WAITING = """SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hitl-tui' AND wait_event_type = 'Lock'
+_WAITING = """SELECT count(*) FROM pg_stat_activity
+    WHERE starts_with(application_name, 'hitl-tui') AND wait_event_type = 'Lock'
     AND query_start < now() - make_interval(secs => ?)"""
-
-_OPEN = """SELECT count(DISTINCT (classid, objid)) FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1 AND l.classid <> 0
-    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
 
 _JOBS = """SELECT j.queue_name, count(*) FILTER (WHERE j.status = 'todo'), count(*) FILTER (WHERE j.status = 'doing'),
     count(*) FILTER (WHERE j.status = 'todo' AND j.attempts > 0),
@@ -85,6 +83,7 @@ def examine(address: str) -> list[Finding]:
     try:
         return [
             *_server(tables),
+            *_held(tables),
             *_formats(tables),
             *_jobs(tables),
             *_workers(tables),
@@ -124,8 +123,18 @@ def _server(tables: SessionTables) -> Iterator[Finding]:
         yield Finding(
             Message("{} connections wait for a lock for more than {:.0f} seconds.", waiting, _WAIT), good=False
         )
-    ((held,),) = tables.rows(_OPEN)
+
+
+def _held(tables: SessionTables) -> Iterator[Finding]:
+    holders = WakeQueue(tables).holders()
+    held = len(holders)
     yield Finding(counted_message("{} session is open somewhere.", "{} sessions are open somewhere.", held))
+    ids = tables.rows("SELECT id FROM session_records") if any(one.silent_since for one in holders.values()) else []
+    names = {lock_number(name) & 0xFFFF_FFFF_FFFF_FFFF: name for (name,) in ids}
+    for key, holder in holders.items():
+        if holder.silent_since:
+            where = Whereabouts(holder.worker, silent_since=holder.silent_since, server_pid=holder.server_pid)
+            yield Finding(Message("{}: {}", names.get(key, "?"), where.problem), good=False)
 
 
 def _formats(tables: SessionTables) -> Iterator[Finding]:

@@ -108,7 +108,7 @@ async def owned_saver(folder: SessionFolder) -> AsyncIterator[OwnSaver]:
     if folder.address:
         from hitl_tui.supervisor.postgres_checkpoints import owning_saver
 
-        async with owning_saver(folder.address, folder.path.name) as there, folder.held():
+        async with owning_saver(folder.address, folder.path.name, folder.holder) as there, folder.held():
             yield there
         return
     with folder.own():

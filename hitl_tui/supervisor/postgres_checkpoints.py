@@ -7,6 +7,7 @@ write, and it is the lock's end.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -25,7 +26,7 @@ from psycopg.rows import DictRow, tuple_row
 
 from hitl_tui.core.errors import SessionBusy
 from hitl_tui.core.messages import Message
-from hitl_tui.ledger.postgres_connection import connect_alone, explained, lock_number
+from hitl_tui.ledger.postgres_connection import connect_alone, explained, holder_name, lock_number
 from hitl_tui.ledger.postgres_database import translated
 from hitl_tui.supervisor.checkpoint_ids import keep_ahead
 from hitl_tui.supervisor.saver_use import SaverUse
@@ -200,8 +201,13 @@ async def saver_of(address: str) -> AsyncIterator[DatabaseSaver]:
 
 
 @asynccontextmanager
-async def owning_saver(address: str, session_id: str) -> AsyncIterator[DatabaseSaver]:
+async def owning_saver(address: str, session_id: str, holder: str) -> AsyncIterator[DatabaseSaver]:
     """Open the saver of a session that this process owns while the context lasts.
+
+    Args:
+        address: of the database.
+        session_id: which.
+        holder: what people call this process.
 
     Raises:
         SessionBusy: another process owns it.
@@ -209,7 +215,10 @@ async def owning_saver(address: str, session_id: str) -> AsyncIterator[DatabaseS
     """
     async with saver_of(address) as saver:
         await saver.prepare()
-        locked = await saver.rows("SELECT pg_try_advisory_lock(:lock)", {"lock": lock_number(session_id)})
+        locked = await saver.rows(
+            "SELECT pg_try_advisory_lock(:lock), set_config('application_name', :name, false)",
+            {"lock": lock_number(session_id), "name": holder_name(os.getpid(), holder)},
+        )
         if not locked[0][0]:
             raise SessionBusy(Message("Another process has session {} open.", session_id))
         yield saver

@@ -158,8 +158,12 @@ class DatabaseSession(SessionFolder):
         return shown_address(self.address)
 
     @property
+    def holder(self) -> str:
+        return self._folder.holder
+
+    @property
     def stream_place(self) -> str:
-        return f"{self._folder.holder}:{self._folder.root}"
+        return f"{self.holder}:{self._folder.root}"
 
     def has_checkpoints(self) -> bool:
         thread = thread_of(self.path.name)

@@ -248,7 +248,7 @@ async def _saver_for(folder: SessionFolder) -> AsyncIterator[BaseCheckpointSaver
     if folder.address:
         from hitl_tui.supervisor.postgres_checkpoints import owning_saver
 
-        async with owning_saver(folder.address, folder.path.name) as there:
+        async with owning_saver(folder.address, folder.path.name, folder.holder) as there:
             yield there
         return
     async with create_checkpointer(folder.checkpoints) as saver:

@@ -29,10 +29,6 @@ _RECORDS = "SELECT id, info, workspace, digest FROM session_records ORDER BY n D
 
 _INFOS = "SELECT id, info FROM session_records WHERE id = ANY(?)"
 
-_OWNED = """SELECT CAST(CAST(classid AS TEXT) AS BIGINT), CAST(CAST(objid AS TEXT) AS BIGINT) FROM pg_locks
-    WHERE locktype = 'advisory' AND granted AND objsubid = 1
-    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"""
-
 # Ids have an order of their own, for which the key of checkpoints isn't sorted.
 _NEWEST = """SELECT r.id, c.checkpoint_id FROM unnest(CAST(? AS TEXT[])) AS r (id) CROSS JOIN LATERAL (
     SELECT checkpoint_id FROM checkpoints
@@ -91,11 +87,11 @@ class SessionOverview:
     def _facts(self, newest: int | None, *, carried: bool) -> dict[str, SessionFacts | HitlError]:
         records = self._tables.rows(_RECORDS, (newest,))[::-1]
         names = [row[0] for row in records]
-        held = {(high << 32) | low for high, low in self._tables.rows(_OWNED)}
+        holders = self._queue.holders()
         self._look(names)
         if newest is None:
             self._forget(names)
-        where = self._queue.whereabouts(names) if carried else {}
+        where = self._queue.whereabouts(names, holders) if carried else {}
         found: dict[str, SessionFacts | HitlError] = {}
         for name, written, workspace, digest in records:
             end = self._ends.get(name, _End("", "", {}))
@@ -112,7 +108,7 @@ class SessionOverview:
                 found[name] = error
                 continue
             info = replace(info, workspace=self._root_here(workspace, digest, info.workspace))
-            owned = lock_number(name) & 0xFFFF_FFFF_FFFF_FFFF in held
+            owned = lock_number(name) & 0xFFFF_FFFF_FFFF_FFFF in holders
             found[name] = SessionFacts(
                 info, owned, end.outcome, end.updated, end.tally, where.get(name, Whereabouts()) if carried else None
             )

@@ -26,7 +26,8 @@ class SessionSummary:
     Args:
         id, title, workspace, created: of the session.
         status: `waiting`, `running`, `finished`, `failed`, `interrupted` (nobody has it open) or `unreadable`; of one
-            that workers carry `queued` (one of them takes it) or `stranded` (none has its workspace) besides.
+            that workers carry `queued` (one of them takes it), `stranded` (none has its workspace) or `silent` (who
+            holds it gives no sign of life) besides.
         questions: how many wait for a person.
         owned: some process has it open.
         updated: time of its last checkpoint.
@@ -134,7 +135,7 @@ def _summary(session_id: str, facts: SessionFacts | HitlError, questions: int) -
     if questions:
         status = "waiting"
     elif status == "interrupted" and facts.owned:
-        status = "running"
+        status = "silent" if where is not None and where.silent_since else "running"
     elif status == "interrupted" and where is not None:
         status = "stranded" if where.missing else "queued"
     message = where.problem if where is not None and status not in ("finished", "failed") else ""

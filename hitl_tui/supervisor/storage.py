@@ -219,25 +219,49 @@ class Whereabouts:
         worker: the worker that has it open now; empty for none.
         queued: a job waits for a worker.
         missing: the workspace that no worker has; empty where one has it.
+        silent_since: when the one that holds it gave its last sign of life, too long ago; empty where it lives.
+        server_pid: of who holds it, the process of the database's server.
     """
 
     worker: str = ""
     queued: bool = False
     missing: str = ""
+    silent_since: str = ""
+    server_pid: int = 0
 
     @property
     def problem(self) -> str:
         """Why nothing goes on, one sentence; empty where it does once there is something to do."""
+        if self.silent_since:
+            return Message(
+                "{} holds it (server pid {}) and has given no sign of life since {}. {}",
+                self.worker,
+                self.server_pid,
+                self.silent_since,
+                freeing(self.server_pid),
+            )
         return Message("No worker has the workspace {}.", self.missing) if self.missing else ""
 
     @property
     def carrier(self) -> str:
         """Who carries it, in a few words."""
+        if self.silent_since:
+            return Message("{} holds it, no sign of life since {}", self.worker, self.silent_since)
         if self.worker:
             return Message("{} runs it", self.worker)
         if self.missing:
             return Message("no worker has the workspace {}", self.missing)
         return Message("waits for a worker") if self.queued else Message("carried by workers")
+
+
+def freeing(server_pid: int) -> Message:
+    """Return how others get what a process holds that gives no sign of life.
+
+    Args:
+        server_pid: the process of the database's server that its connection has.
+    """
+    command = f'psql "$HITL_DATABASE" -c "SELECT pg_terminate_backend({server_pid})"'
+    return Message("End it there, or let others go on: {}", command)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +342,11 @@ class SessionFolder:
     @property
     def address(self) -> str:
         """The database that it is kept in; empty for this folder."""
+        return ""
+
+    @property
+    def holder(self) -> str:
+        """What people on other machines call this process where it owns the session."""
         return ""
 
     @property

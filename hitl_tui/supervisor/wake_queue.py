@@ -11,6 +11,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.extras import install_help
@@ -18,6 +19,7 @@ from hitl_tui.config.postgres_address import shown_address
 from hitl_tui.config.workspace_copy import WorkspaceCopy, workspace_label
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.core.messages import Message
+from hitl_tui.ledger.postgres_connection import holder_name, lock_number
 from hitl_tui.supervisor.storage import QueueFigures, Whereabouts
 
 if TYPE_CHECKING:
@@ -40,6 +42,17 @@ _FORGOTTEN = "7 days"
 _LIVE = """SELECT w.id, w.name, w.host, w.pid, w.queues, w.about, w.since FROM workers w
     JOIN procrastinate_workers p ON p.id = w.id AND p.last_heartbeat > now() - make_interval(secs => ?)
     ORDER BY w.id"""
+
+_SILENT = 60.0
+"""Seconds without a sign of life after which it is said that who holds a session gives none."""
+
+_HOLDERS = """SELECT CAST(CAST(l.classid AS TEXT) AS BIGINT), CAST(CAST(l.objid AS TEXT) AS BIGINT), l.pid,
+        a.application_name, w.pid, w.name, w.host, CAST(extract(epoch FROM w.seen) AS FLOAT),
+        w.seen < now() - make_interval(secs => ?)
+    FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid
+    LEFT JOIN workers w ON CAST(w.pid AS TEXT) = split_part(a.application_name, ' ', 2)
+    WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+    AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY w.seen"""
 
 _WHERE = """SELECT r.id, r.workspace, r.digest, r.queue, j.status = 'doing', w.name, w.host, j.id IS NOT NULL,
         EXISTS (SELECT 1 FROM workers o JOIN procrastinate_workers p ON p.id = o.id
@@ -116,6 +129,21 @@ class LiveWorker:
         if self.workspaces.get(workspace) != other.workspaces.get(workspace):
             return frozenset()
         return frozenset(other.teams.get(workspace, ())) - frozenset(self.teams.get(workspace, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """Who holds the lock of a session.
+
+    Args:
+        server_pid: the process of the database's server that its connection has.
+        worker: what people call it; empty for who isn't a worker.
+        silent_since: when it gave its last sign of life, too long ago; empty for who lives, and for who gives none.
+    """
+
+    server_pid: int
+    worker: str = ""
+    silent_since: str = ""
 
 
 def leaves(copy: WorkspaceCopy, here: LiveWorker, workers: Iterable[LiveWorker]) -> LiveWorker | None:
@@ -231,15 +259,35 @@ class WakeQueue:
         """Return the workers that live."""
         return [_worker(*row) for row in self._tables.rows(_LIVE, (STALLED,))]
 
-    def whereabouts(self, sessions: Iterable[str]) -> dict[str, Whereabouts]:
-        """Return who carries each of some sessions of a database that workers carry."""
+    def holders(self) -> dict[int, Holder]:
+        """Return who holds the locks of sessions, by the lock's number without its sign."""
+        found: dict[int, Holder] = {}
+        for high, low, server_pid, name, pid, worker, host, seen, silent in self._tables.rows(_HOLDERS, (_SILENT,)):
+            key, shown = high << 32 | low, f"{worker}@{host}"
+            found.setdefault(key, Holder(server_pid))
+            if worker is not None and name == holder_name(pid, shown):
+                since = datetime.fromtimestamp(seen).strftime("%Y-%m-%d %H:%M:%S") if silent else ""
+                found[key] = Holder(server_pid, shown, since)
+        return found
+
+    def whereabouts(
+        self, sessions: Iterable[str], holders: Mapping[int, Holder] | None = None
+    ) -> dict[str, Whereabouts]:
+        """Return who carries each of some sessions of a database that workers carry.
+
+        Args:
+            sessions: which.
+            holders: who holds their locks; None to look.
+        """
         found: dict[str, Whereabouts] = {}
+        holders = self.holders() if holders is None else holders
         for session, name, digest, _queue, runs, worker, host, queued, live in self._tables.rows(
             _WHERE, (STALLED, list(sessions))
         ):
-            by = f"{worker}@{host}" if runs and worker else ""
+            holder = holders.get(lock_number(session) & 0xFFFF_FFFF_FFFF_FFFF, Holder(0))
+            by = holder.worker or (f"{worker}@{host}" if runs and worker and not holder.server_pid else "")
             missing = "" if live else workspace_label(name, digest)
-            found[session] = Whereabouts(by, bool(queued), missing)
+            found[session] = Whereabouts(by, bool(queued), missing, holder.silent_since, holder.server_pid)
         return found
 
     def figures(self) -> QueueFigures:

@@ -24,6 +24,7 @@ _STATUS = {
     "interrupted": mark("○ interrupted"),
     "queued": mark("○ waits for a worker"),
     "stranded": mark("✗ no worker"),
+    "silent": mark("✗ no sign of life"),
     "unreadable": mark("✗ unreadable"),
 }
 

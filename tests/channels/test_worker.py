@@ -409,6 +409,39 @@ async def test_another_worker_takes_over_what_a_killed_one_had(
     assert (there.records, third.records) == (1, 0)
 
 
+async def test_a_worker_that_is_frozen_is_named_with_what_frees_its_sessions(
+    here: Site, there: Site, tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(X2)"""
+    monkeypatch.setattr(wake_queue, "_SILENT", 2.0)
+    third = Site(tmp_path / "third", database)
+    (there.work / "slowly").touch()
+    async with here.open() as registry:
+        async with there.open(), third.open():
+            pass
+        with there.process("--name", "cold") as frozen:
+            await until(lambda: bool(queue_of(registry).workers()))
+            name = (await registry.create(QUERY, here.work)).info.id
+            await stand(registry, name, lambda s: bool(s.questions))
+            await approve(registry, name)
+            await until(lambda: there.records == 1)
+            frozen.send_signal(signal.SIGSTOP)
+            async with third.worker(name="third"):
+                await until(lambda: bool(queue_of(registry).whereabouts([name])[name].silent_since))
+                where = queue_of(registry).whereabouts([name])[name]
+                assert where.worker.startswith("cold@") and "no sign of life since" in where.carrier
+                listed = await registry.admin.summary(name)
+                assert (listed.status, listed.worker) == ("silent", where.worker)
+                free = f"SELECT pg_terminate_backend({where.server_pid})"
+                (said,) = [one.text for one in await asyncio.to_thread(examine, database) if free in one.text]
+                assert said.startswith(f"{name}: {where.worker} holds it") and free in listed.message
+                with connected(database) as db:
+                    db.execute(free)
+                seen = await stand(registry, name, lambda s: bool(s.questions))
+                assert [q.kind.value for q in seen.questions] == ["effect"]
+    assert (there.records, third.records) == (1, 0)
+
+
 async def test_a_worker_that_is_stopped_hands_over(here: Site, there: Site) -> None:
     async with here.open() as registry:
         async with there.open():

@@ -24,7 +24,7 @@ from wire import Wire
 
 from hitl_tui.core.errors import BadInput, HitlError, StorageError
 from hitl_tui.ledger import audit, postgres_database, postgres_ledger
-from hitl_tui.ledger.postgres_connection import SCHEMA
+from hitl_tui.ledger.postgres_connection import SCHEMA, connect
 from hitl_tui.ledger.postgres_ledger import PostgresLedger
 from hitl_tui.ledger.records import Problem
 from hitl_tui.ledger.view_check import view_problems
@@ -203,6 +203,18 @@ async def test_what_is_cut_anywhere_is_done_once(database: str, wire: Wire) -> N
             claim = await ledger.begin_effect(deed(f"eff-{number}"), at())
             assert claim.verdict == "go"
         assert len(await ledger.entries("s1")) == len(words)
+
+
+def test_the_server_looks_whether_the_other_side_is_there(database: str) -> None:
+    """(X2)"""
+    with closing(connect(database)) as connection:
+        rows = connection.execute("SELECT name, setting FROM pg_settings WHERE name LIKE 'tcp\\_%'").fetchall()
+    assert dict(rows) == {
+        "tcp_keepalives_idle": "10",
+        "tcp_keepalives_interval": "5",
+        "tcp_keepalives_count": "3",
+        "tcp_user_timeout": "20000",
+    }
 
 
 async def test_backends_that_are_ended_lose_nothing(database: str) -> None:

@@ -145,7 +145,7 @@ async def test_a_step_that_ends_by_itself_while_its_server_is_away_says_with_wha
         (question,) = (await op.rest()).questions
         await op.say(f"/todo approve {question.id}")
         with pytest.raises(ServerAway):
-            await session.settled()
+            await op.until(lambda s: s.concluded)
     await asyncio.to_thread(postgres.start)
     async with place.open() as op:
         (question,) = (await op.until(lambda s: any(q.view.evidence for q in s.questions))).questions
