@@ -251,7 +251,8 @@ async def stop(context: CommandContext, values: CommandValues) -> CommandResult:
     name = values.text("id")
     if not name:
         closing = context.ends(Cause.STOPPED, EVERYTHING)
-        message = Message("Stopped everything that hadn't ended.")
+        seen = context.snapshot
+        message = Message("Ended the plan: {} stopped, {} skipped.", len(seen.running), seen.unstarted)
         return await context.change(EventKind.STOP, {}, "stopped", message, {}, closing=closing)
     question = await _question(context, await find_target(context, name), Kind.FAILURE, "stop")
     await check_digest(context, [question])

@@ -338,7 +338,7 @@ SPECS: tuple[CommandSpec, ...] = (
         (Argument("session", Takes.SESSION), Argument("again", Takes.SESSION, required=False)),
         changes=False,
     ),
-    CommandSpec("stop", "Stop everything that is still in progress", (_ANY,), (_DIGEST,)),
+    CommandSpec("stop", "End the plan: stop what runs and skip what hasn't run", (_ANY,), (_DIGEST,)),
     CommandSpec(
         "help", "Show commands", (Argument("command", Takes.COMMAND, required=False, many=True),), changes=False
     ),

@@ -69,7 +69,7 @@ class Answer:
 
 _BINDING = (Verdict.APPROVE, Verdict.USE_AS_DONE, Verdict.RETRY, Verdict.DO_AGAIN)
 _PLACES = {1: mark("Approve"), 2: mark("Edit"), 3: mark("Reject"), 4: mark("Skip"), 5: mark("Respond")}
-_STOP_ALL = mark("Stop everything that hasn't ended?")
+_STOP_ALL = "stop"
 _DO_AGAIN = mark("Do it again, although it may have happened already?")
 
 _ANSWERS: Mapping[Kind, Mapping[int, tuple[str, Verdict | None, str]]] = {

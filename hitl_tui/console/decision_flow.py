@@ -32,7 +32,7 @@ from hitl_tui.wording.draft_rows import unknown_draft
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.question_rows import body, details, name_words
 from hitl_tui.wording.rows import Row, in_line, markdown_row, text_row
-from hitl_tui.wording.status_words import asked_about, number_of
+from hitl_tui.wording.status_words import asked_about, number_of, stop_words
 from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ class DecisionFlow:
                 app = self._console
                 async with told_when_gone(app, handle, question):
                     words = await self._words(question, answer) if answer.ask == "reason" else ""
-                    if words is None or (asks and not await confirm(app, answer.label, _(asks), answer.label)):
+                    said = stop_words(handle.session.snapshot) if asks == "stop" else _(asks)
+                    if words is None or (asks and not await confirm(app, answer.label, said, answer.label)):
                         return
                 await self._decide(handle, question, answer.verdict, reason=words)
         finally:

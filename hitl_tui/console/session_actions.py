@@ -32,7 +32,7 @@ from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.language import _, ngettext, safe_message, translate
 from hitl_tui.wording.history_rows import todo_rows
 from hitl_tui.wording.rows import text_row
-from hitl_tui.wording.status_words import number_of, status_words, undo_command
+from hitl_tui.wording.status_words import number_of, status_words, stop_words, undo_command
 from hitl_tui.wording.times import MODES, mode_words
 
 if TYPE_CHECKING:
@@ -120,10 +120,15 @@ class SessionActions:
             if identity is None:
                 return
             handler, line = handler.acting_as(identity), other[1]
-        restored = parsed_command(line) if other is None else None
-        if restored is not None and restored.spec.name == "checkpoint restore":
-            await self._restore_named(handle, restored.values.text("id"))
+        typed = parsed_command(line) if other is None else None
+        if typed is not None and typed.spec.name == "checkpoint restore":
+            await self._restore_named(handle, typed.values.text("id"))
             return
+        if typed is not None and typed.spec.name == "stop" and not typed.values.text("id"):
+            ends, title = stop_words(handle.session.snapshot), _("End the plan")
+            if ends and not await confirm(self._console, title, ends, title):
+                display.answer_line(_("Nothing was changed."))
+                return
         work = partial(handler.handle_command, line, known, began)
         if parsed_command(line) is not None:
             result = await self.decisions.carry_out(handle, work)

@@ -19,7 +19,7 @@ from hitl_tui.core.plan_review import UNSAID, ReviewOptions
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Outcome, Request, Verdict, name_of, needs_verified, subject_in_order
 from hitl_tui.core.tally import tally
-from hitl_tui.core.todos import GAPS, Priority, SupervisorTodo, summarise
+from hitl_tui.core.todos import GAPS, Priority, Status, SupervisorTodo, summarise
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import Approvers
 
@@ -460,6 +460,11 @@ class Snapshot:
     def running(self) -> tuple[str, ...]:
         """Ids of the TODOs in progress."""
         return self.follower.running(self.raw)
+
+    @property
+    def unstarted(self) -> int:
+        """How many TODOs wait to run, whatever for."""
+        return self.summary[Status.PENDING] + self.summary[Status.BLOCKED]
 
     @property
     def at_rest(self) -> bool:

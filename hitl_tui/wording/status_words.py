@@ -149,6 +149,23 @@ class PlanRow:
     """Sign of its risk; empty where that isn't high."""
 
 
+_NAMED = 5
+"""Steps that are named one by one."""
+
+
+def stop_words(snapshot: Snapshot) -> str:
+    """Return what `/stop` would end, for the dialog that asks; empty where nothing runs or waits to run."""
+    running, left = snapshot.running, snapshot.unstarted
+    steps = ", ".join([*map(number_of, running[:_NAMED]), *(["…"] if len(running) > _NAMED else ())])
+    stopped = ngettext("Stops {n} step that runs: {steps}.", "Stops {n} steps that run: {steps}.", len(running))
+    skipped = ngettext("Skips {n} step that hasn't run.", "Skips {n} steps that haven't run.", left)
+    said = [
+        *([stopped.format(n=f"{len(running):,}", steps=steps)] if running else ()),
+        *([skipped.format(n=f"{left:,}")] if left else ()),
+    ]
+    return "\n".join([*said, _("What is done stays done.")]) if said else ""
+
+
 def plan_rows(snapshot: Snapshot, now: datetime) -> list[PlanRow]:
     """Return the plan as lines, in order."""
     return [plan_row(todo, now) for todo in snapshot.todos]

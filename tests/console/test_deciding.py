@@ -615,3 +615,20 @@ async def test_undo_takes_a_move_and_a_priority_back(tmp_path: Path) -> None:
         c.clock.rest()
         await c.press("f8")
         await c.until(lambda: c.message == "No decision of yours to undo.", "nothing more")
+
+
+async def test_stopping_says_what_it_ends_and_asks(tmp_path: Path) -> None:
+    async with console(tmp_path, query=RISE) as c:
+        await c.asked()
+        for key in ("escape", "1"):
+            await c.send("/stop")
+            await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "what would end")
+            assert "Skips 2 steps that haven't run." in str(
+                c.app.screen.query_one(".dialog-text Static", Static).content
+            )
+            assert not c.snapshot.concluded
+            c.clock.rest()
+            await c.press(key)
+            await c.until(lambda: c.app.screen is c.session, "the session")
+        await c.until(lambda: c.snapshot.concluded, "the end")
+        assert {todo.status for todo in c.snapshot.todos} == {Status.SKIPPED}

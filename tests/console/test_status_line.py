@@ -8,6 +8,7 @@ import pytest
 from console_support import RISE, Console, command_workspace, console
 from textual.widgets import OptionList
 
+from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.palette import Palette
 from hitl_tui.console.user_files import recall_lines
 from hitl_tui.console.widgets.bars import MessageLine
@@ -222,6 +223,9 @@ async def test_leaving_says_in_the_terminal_what_waits_and_how_to_continue(tmp_p
     async with console(tmp_path / "asks", session="s1") as c:
         await c.asked()
         await c.send("/stop")
+        await c.until(lambda: isinstance(c.app.screen, ConfirmDialog), "what would end")
+        c.clock.rest()
+        await c.press("1")
         await c.until(lambda: c.snapshot.concluded, "the end")
         await c.press("ctrl+q")
         assert c.app.parting == "To open s1 again: hitl-tui --session s1"
