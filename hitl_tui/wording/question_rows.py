@@ -411,9 +411,9 @@ def _warnings(question: Question) -> Iterable[Row]:
     if about.get("ran_before") and question.kind is Kind.TODO and risk_of(question) != "low":
         status = str(about["ran_before"].get("status", ""))
         said = (
-            _("exactly this, before you went back ({status}); what it did stays. Doing it again is asked about next.")
+            _("exactly this ran already ({status}); what it did stays. Doing it again is asked about next.")
             if status == Status.COMPLETED
-            else _("exactly this, before you went back ({status}); what it had done by then stays.")
+            else _("exactly this ran already ({status}); what it had done by then stays.")
         )
         said = said.format(status=in_line(_(status)))
         yield labelled(_("RAN BEFORE"), said, "bold $text-warning")
