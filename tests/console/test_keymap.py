@@ -332,11 +332,15 @@ async def test_progress_moves_a_bar_and_the_end_takes_it_away(tmp_path: Path) ->
     async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
         await c.asked()
         stream = c.session.query_one(StreamPane)
+        stream.follow(["todo_001", "todo_002"])
         stream.add([Line("todo_001", "", "", 0.4), Line("todo_002", "", "", 0.75)])
         assert "001 ████░░░░░░ 40%" in str(stream.border_subtitle)
         assert "002 ████████░░ 75%" in str(stream.border_subtitle)
         stream.add([Line("todo_001", "", "done", ends=True)])
         assert stream.bars == {"todo_002": 0.75}
+        stream.follow(["todo_001"])
+        stream.add([Line("todo_002", "", "", 0.8)])  # said before it was cancelled, and heard after
+        assert not stream.bars and not str(stream.border_subtitle)
 
 
 async def test_the_plan_shows_only_what_is_looked_for(tmp_path: Path) -> None:

@@ -314,6 +314,7 @@ class SessionScreen(PromptScreen):
         self.query_one(Panes).share_room()
         self._ask(snapshot)
         self._follow_newest(snapshot)
+        self.query_one(StreamPane).follow(snapshot.running)
         self.query_one(Panes).entitle()
         self.query_one(Prompt).placeholder = self._invitation(snapshot)
         self.hitl.sessions.seen(snapshot)

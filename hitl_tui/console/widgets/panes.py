@@ -69,7 +69,6 @@ class Panes(Container):
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._lower = _LOWER[0]
-        self._shares: dict[str, float] = {}
         self._most = 0
         self._divided = ""
         self.chosen = _UPPER[0]
@@ -93,7 +92,7 @@ class Panes(Container):
         self.query_one(HistoryTable).reset()
         self.query_one(StreamPane).reset()
         self.query_one(AnswerPane).reset()
-        self._shares, self._lower, self._most = {}, _LOWER[0], 0
+        self._lower, self._most = _LOWER[0], 0
         self.share_room()
 
     def stand(self, *, beside: bool) -> None:
@@ -167,11 +166,6 @@ class Panes(Container):
 
     def said(self, entries: Sequence[Activity]) -> None:
         """Add to the stream what teams say, and show how far they are."""
-        for entry in entries:
-            if entry.kind == "progress" and entry.fraction >= 0:
-                self._shares[entry.todo_id] = entry.fraction
-            elif entry.kind in ("finished", "failed", "started"):
-                self._shares.pop(entry.todo_id, None)
         self.recall(entries)
         self.entitle()
 
@@ -206,7 +200,7 @@ class Panes(Container):
         """Say above the stream whose lines it shows, and how far teams are."""
         stream = self.query_one(StreamPane)
         title = _("Stream · {only}").format(only=number_of(stream.only)) if stream.only else _("Stream")
-        running = [f"{number_of(t)} {share:.0%}" for t, share in self._shares.items() if 0 <= share < 1]
+        running = [f"{number_of(t)} {share:.0%}" for t, share in stream.bars.items()]
         stream.border_title = Content(" · ".join([title, *running]))
 
 

@@ -124,6 +124,7 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
         self._fitted = 0
         self._follows = True  # until somebody scrolls away from the end; a pane that grows or shrinks changes nothing
         self._bars: dict[str, float] = {}
+        self._at_work: frozenset[str] = frozenset()
         self.finding = TextSearch()
         self._matches = SearchMatches()
 
@@ -141,8 +142,13 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
 
     @property
     def bars(self) -> dict[str, float]:
-        """How far each TODO that tells so has come, from 0 to 1."""
-        return dict(self._bars)
+        """How far each TODO that runs and tells so has come, from 0 to 1."""
+        return {todo_id: share for todo_id, share in self._bars.items() if todo_id in self._at_work}
+
+    def follow(self, running: Iterable[str]) -> None:
+        """Show how far these TODOs have come, and no others."""
+        self._at_work = frozenset(running)
+        self._foot()
 
     def limit(self, todo_id: str) -> None:
         """Show one TODO's lines; all with an empty id."""
@@ -324,13 +330,14 @@ class StreamPane(ScrollView, SearchInput, can_focus=True):
             return self.finding.shown(self._matches.words if self.finding.text else "")
         parts: list[Content] = []
         room = self.size.width - 4
-        for todo_id, share in self._bars.items():
+        bars = self.bars
+        for todo_id, share in bars.items():
             part = Content(f"{number_of(todo_id)} {progress_bar(share)} {share:.0%}")
             room -= part.cell_length + 3
             if room < 0:
                 break
             parts.append(part)
-        left = len(self._bars) - len(parts)
+        left = len(bars) - len(parts)
         return Content(" · ").join([*parts, *([Content(f"+{left}")] if left and parts else [])])
 
     # Selecting and copying -------------------------------------------------------------------------------------
