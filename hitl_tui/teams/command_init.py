@@ -5,10 +5,10 @@ subreaper: every descendant of the command stays a descendant of this process, a
 parent is gone. Elsewhere it remembers the descendants that it saw, looking once a second.
 
 SIGTERM tells it to end the command and all its descendants: SIGTERM first, SIGKILL after the grace period. It writes
-lines to the status descriptor: `started`, `failed ERRNO`, `exited CODE`, `ended SIGNAL`, `left` when something of the
-command runs on after it, and `remain PID PID …` for what could not be ended. It exits when nothing is left, or when it
-gave up. When the program that started it is gone it lets a command run to its end, and holds the inherited lock until
-then; what answers to that program alone is ended.
+lines to the status descriptor: `started`, `failed ERRNO`, `exited CODE`, `ended SIGNAL`, `left COUNT` when something of
+the command, so many processes, runs on after it, and `remain PID PID …` for what could not be ended. It exits when
+nothing is left, or when it gave up. When the program that started it is gone it lets a command run to its end, and
+holds the inherited lock until then; what answers to that program alone is ended.
 """
 
 import ctypes
@@ -60,7 +60,7 @@ class CommandInit:
         while self._reap():
             if not self.main and not left:
                 left = True
-                self._tell("left")
+                self._tell(f"left {len(self._living())}")
             if self._forsaken():
                 stopping = True  # nobody is left to say so
             if stopping or self._told_to_stop():

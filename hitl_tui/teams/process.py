@@ -47,6 +47,7 @@ class CommandOutcome:
         duration: seconds.
         timed_out: it was stopped because its time was up.
         stdout_lines: lines it wrote to stdout, those left out included.
+        left: processes that it had left running, and that were ended with it.
     """
 
     exit_code: int | None
@@ -57,6 +58,7 @@ class CommandOutcome:
     duration: float
     timed_out: bool
     stdout_lines: int = 0
+    left: int = 0
 
     def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values."""
@@ -69,6 +71,7 @@ class CommandOutcome:
             "duration": self.duration,
             "timed_out": self.timed_out,
             "stdout_lines": self.stdout_lines,
+            "left": self.left,
         }
 
 
@@ -198,6 +201,7 @@ class _Run(asyncio.SubprocessProtocol):
         self.start_error = 0
         self.code: int | None = None
         self.remaining = ""
+        self.outlived = 0
         self._clock = loop.time
         self._told = b""
         self._over = 2  # the status pipe and the init process
@@ -228,6 +232,7 @@ class _Run(asyncio.SubprocessProtocol):
                 self.code = int(rest) if word == "exited" else -int(rest)
                 _settle(self.ended)
             elif word == "left":
+                self.outlived = int(rest)
                 _settle(self.left)
             elif word == "remain":
                 self.remaining = rest
@@ -261,6 +266,7 @@ class _Run(asyncio.SubprocessProtocol):
             duration=round(duration, 3),
             timed_out=timed_out,
             stdout_lines=out.line_count,
+            left=self.outlived,
         )
 
 

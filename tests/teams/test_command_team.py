@@ -192,6 +192,17 @@ async def test_a_report_is_in_the_language_of_the_question(tmp_path: Path) -> No
     assert "출력:" not in quiet.text and "출력이 없습니다." in quiet.text
 
 
+async def test_processes_that_a_command_left_running_are_named(tmp_path: Path) -> None:
+    team = make_team('[teams.command_team.commands.serve]\nrun = ["sh", "-c", "sleep 300 & sleep 300 & echo up"]\n')
+    for query, said, line in (
+        ("Start the server", "ended with it: 2 processes that it had left running", "serve: up ("),
+        ("서버를 시작해줘", "남아서 실행 중이던 프로세스 2개도 함께 종료", "serve: up ("),
+    ):
+        result = await run_team(team, make_context(tmp_path, team.bind("serve", {}), query=query))
+        assert result.summary == f"{line}{said})"
+        assert said[1:] in result.text and result.data["left"] == 2
+
+
 async def test_of_a_long_output_the_answer_says_its_last_line(tmp_path: Path) -> None:
     team = make_team('[teams.command_team.commands.many]\nrun = ["seq", "16"]\n')
     for query, said in (

@@ -75,6 +75,9 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "said": "{name}: {said}",
             "more": "{name}: {counted}, the last: {last}",
             "code": " (exit code {code})",
+            "left": "ended with it: {left} that it had left running",
+            "process": "{n:,} process",
+            "processes": "{n:,} processes",
             "line": "{lines:,} line",
             "lines": "{lines:,} lines",
         },
@@ -89,6 +92,9 @@ _WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "said": "{name}: {said}",
             "more": "{name}: 출력 {counted}, 마지막 줄: {last}",
             "code": " (종료 코드 {code})",
+            "left": "남아서 실행 중이던 {left}도 함께 종료",
+            "process": "프로세스 {n:,}개",
+            "processes": "프로세스 {n:,}개",
             "line": "{lines:,}줄",
             "lines": "{lines:,}줄",
         },
@@ -401,6 +407,7 @@ def _summary(language: str, name: str, outcome: Mapping[str, Any], argv: Sequenc
     words, printed = _WORDS[language], str(outcome["stdout"])
     run = Run("", name, tuple(argv), printed, all_lines=lines_of_cut(outcome))
     code = words["code"].format(code=outcome["exit_code"]) if outcome["exit_code"] else ""
+    code += f" ({left})" if (left := _left_words(outcome, language)) else ""
     if gone := deletion(run, language, _clipped):
         return words["said"].format(name=name, said="; ".join([gone, *expected])) + code
     if expected:
@@ -413,6 +420,12 @@ def _summary(language: str, name: str, outcome: Mapping[str, Any], argv: Sequenc
     count = run.line_count
     counted = words["line" if count == 1 else "lines"].format(lines=count)
     return words["more"].format(name=name, counted=counted, last=_clipped(heads[-1])) + code
+
+
+def _left_words(outcome: Mapping[str, Any], language: str) -> str:
+    """Return what is said of processes that a command left running; empty where there were none."""
+    words, n = _WORDS[language], outcome.get("left", 0)
+    return words["left"].format(left=words["process" if n == 1 else "processes"].format(n=n)) if n else ""
 
 
 def _clipped(text: str) -> str:
@@ -522,7 +535,9 @@ def report(
             missed=tuple(missed) if expected else None,
         )
     code, duration = outcome["exit_code"], outcome["duration"]
-    parts = [line, words["ended"].format(code=code, duration=duration)]
+    left = _left_words(outcome, language)
+    ended = words["ended"].format(code=code, duration=duration)
+    parts = [line, f"{ended} {left[0].upper()}{left[1:]}." if left else ended]
     printed = {key: str(outcome[key]).expandtabs() for key in ("stdout", "stderr") if str(outcome[key]).strip()}
     parts += [f"{words[key]}\n\n{fenced(text)}" for key, text in printed.items()] or [words["nothing"]]
     # The answer says what was missed before all else; its brief doesn't repeat that.
