@@ -315,12 +315,15 @@ class LocalDispatcher:
             await asyncio.wait(tasks.values(), timeout=self._grace)
         for effect in [one for one in self._services.begun.values() if one.run_id in acting]:
             todo_id, cut_off = effect.run_id.split("/")[1], effect.run_id in tasks
+            task = self._tasks[effect.run_id]
             if effect.ended_at or not cut_off:
-                said = Message("by itself, and how couldn't be recorded: {}", why)
+                error = task.exception() if task.done() and not task.cancelled() else None
+                kept_from = error.message if isinstance(error, HitlError) else why
+                said = Message("by itself, and how couldn't be recorded: {}", kept_from)
                 if effect.result:
-                    said = Message("by itself, with {}; this couldn't be recorded: {}", effect.result, why)
+                    said = Message("by itself, with {}; this couldn't be recorded: {}", effect.result, kept_from)
                 self._services.activity.write(todo_id, UNRECORDED, said, at=effect.ended_at)
-            elif tasks[effect.run_id].done():
+            elif task.done():
                 self._services.activity.write(todo_id, ENDED, Message("hitl-tui ended it: {}", why))
         await self._attached.close()
         if self._ending:
