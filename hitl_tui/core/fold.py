@@ -88,7 +88,7 @@ def finished(draft: Draft, event: Event) -> None:
         )
     )
     proposal = event.data.get("proposal")
-    if proposal:
+    if proposal and not _is_open(draft, proposal):
         draft.control = replace(draft.control, proposals={**draft.control.proposals, str(proposal["id"]): {**proposal}})
 
 
@@ -280,6 +280,19 @@ def _judge_again(draft: Draft) -> None:
         elif todo.approval is not None and todo.approval.get("channel") == BY_RULE and draft.control.mode is Mode.STEP:
             # What a standing rule approved and didn't start is another question now: in mode step everything asks.
             draft.put(replace(todo, approval=None, asked=todo.asked + 1))
+
+
+def _is_open(draft: Draft, proposal: ProposalState) -> bool:
+    """Return whether a proposal is open that would add the same work, whatever result led to it."""
+    work = _work_of(proposal)
+    return bool(work) and any(_work_of(other) == work for other in draft.control.proposals.values())
+
+
+def _work_of(proposal: ProposalState) -> list[tuple[object, object]]:
+    """Return what the steps do that a proposal adds; nothing for one that changes something else, too."""
+    added = [change["todo"] for change in proposal["changes"] if Change(change["kind"]) is Change.ADD]
+    whole = len(added) == len(proposal["changes"])
+    return [(todo.get("agent_name"), todo.get("arguments")) for todo in added] if whole else []
 
 
 def proposed(draft: Draft, event: Event) -> None:

@@ -638,6 +638,19 @@ def proposal(*changes: Mapping[str, Any]) -> Event:
     return Event(EventKind.PROPOSED, {"proposal": data})
 
 
+def test_results_that_suggest_the_same_work_open_one_proposal() -> None:
+    table = Table(plan("a", "b", "c"))
+    for number, work in enumerate(("more", "more", "other"), start=1):
+        todo_id = f"todo_{number:03d}"
+        table.approve(todo_id)
+        todo = add(work, todo_id=f"todo_{number + 3:03d}").data["todo"]
+        changes = [{"kind": "add", "todo": {**todo, "agent_name": "find", "arguments": {"query": work}}}]
+        suggested = {"id": f"p{number}", "reason": "because", "origin": todo_id, "changes": changes, "text": ""}
+        ran = {"run_id": table.todo(todo_id).run_id, "result": {"digest": "d"}, "proposal": suggested}
+        table.take(on(EventKind.FINISHED, todo_id, **ran))
+    assert list(table.board.control.proposals) == ["p1", "p3"]
+
+
 def test_additions_of_a_proposal_keep_depending_on_each_other() -> None:
     """Their ids may be taken when the proposal is accepted."""
     table = Table(plan("a"))

@@ -128,6 +128,16 @@ async def test_a_search_is_broadened_once() -> None:
     assert await agent().follow_up(QUERY, todos[0], result(0), todos) is None
 
 
+async def test_words_that_a_step_searches_already_are_not_proposed_again() -> None:
+    todos = await plan_of()
+    proposal = await agent().follow_up(QUERY, todos[0], result(0), todos)
+    assert proposal is not None
+    broader = SupervisorTodo.from_dict(proposal.changes[0]["todo"])
+    two = [todos[0], other := replace(todos[0], id="todo_002")]
+    assert await agent().follow_up(QUERY, other, result(0), two) is not None
+    assert await agent().follow_up(QUERY, other, result(0), [*two, broader]) is None
+
+
 async def test_other_teams_lead_to_nothing() -> None:
     todos = await plan_of()
     assert await agent().follow_up(QUERY, todos[1], result(0), todos) is None

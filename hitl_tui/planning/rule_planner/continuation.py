@@ -246,8 +246,10 @@ def _broader(scene: Scene, todo: SupervisorTodo, why: Message, missing: tuple[st
     words = [term for term in named if term in most]
     # The same words would find the same again, and one alone anything.
     useful = 1 < len(words) < len(terms) and not any(word.lower().startswith(missing) for word in words)
+    broader = " ".join(words)
     done = any(t.metadata.get(FOLLOW_UP_OF) == todo.id for t in scene.todos)
-    return _search_for(" ".join(words), why, scene, todo) if useful and not done else None
+    done = done or any(t.arguments.get("query") == broader for t in scene.of(Need.FIND))
+    return _search_for(broader, why, scene, todo) if useful and not done else None
 
 
 def _search_for(words: str, why: Message, scene: Scene, todo: SupervisorTodo) -> Proposed:
