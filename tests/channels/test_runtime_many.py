@@ -46,7 +46,8 @@ def carried_out(service: S3Server, root: Path, runtimes: int, jobs: int) -> None
         for number, runtime in enumerate(served):
             runtime.patience *= runtimes  # they share the machine
             for job in range(jobs):
-                runtime.give({"id": f"r{number}-{job}", "query": f"What is the deposit cap of flat {number}-{job}?"})
+                flat = chr(ord("B") + number * jobs + job)  # a number would be looked for in the documents
+                runtime.give({"id": f"r{number}-{job}", "query": f"What is the deposit cap of flat {flat}?"})
             runtime.no_more()
         for job in range(jobs):  # those of all runtimes wait at once
             for number, runtime in enumerate(served):
@@ -57,12 +58,13 @@ def carried_out(service: S3Server, root: Path, runtimes: int, jobs: int) -> None
         for number, runtime in enumerate(served):
             for job in range(jobs):
                 name = f"r{number}-{job}"
-                assert f"flat {number}-{job}" in runtime.of("accepted", job_id=name)[0]["query"]
+                flat = chr(ord("B") + number * jobs + job)
+                assert f"flat {flat}?" in runtime.of("accepted", job_id=name)[0]["query"]
                 runtime.until("done", job_id=name)
                 outcomes = [event["outcome"] for event in runtime.of("decided", job_id=name)]
                 assert outcomes == (["rejected", "approved"] if job % 2 == 0 else ["approved"])
             assert runtime.ended() == 0
-    left = client.list_objects_v2(Bucket=bucket).get("Contents", [])
+    left = client.list_objects_v2(Bucket=bucket, Prefix=PREFIX).get("Contents", [])
     assert [one["Key"] for one in left] == []
 
 
