@@ -224,7 +224,7 @@ risk = "low"
 
 [teams.command_team.commands.doubt]
 run = ["sh", "-c", "kill -9 $(cut -d ' ' -f 4 /proc/$PPID/stat)"]
-risk = "low"
+risk = "medium"
 
 [[policy]]
 team = "command_team"
@@ -379,7 +379,7 @@ async def doubted(root: Path, language: str) -> Screens:
     base = [sys.executable, "-m", "hitl_tui"]
     more = ["--data", str(data), "--lang", language, "--json"]
     query = ["run", CAP[language][2], "--workspace", str(place), "--mode", "risk"]
-    for line in (query, ["do", "s1", "/todo add command_team doubt"]):
+    for line in (query, ["do", "s1", "/todo add command_team doubt"], ["do", "s1", "/todo approve 2"]):
         command, who = [*base, *line, *more], {**os.environ, "HITL_USER": "ops"}
         await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False, timeout=60, env=who)
     clock = Clock()
