@@ -19,7 +19,7 @@ from typing import Any, ParamSpec, TypeVar, cast, get_type_hints, overload
 from hitl_tui.config.paths import default_data_folder
 from hitl_tui.core.errors import BadInput, Refused, error_words
 from hitl_tui.core.json_text import canonical, strict_json
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import translate
@@ -66,8 +66,8 @@ def require_approval(
 ) -> Any:
     """Let a function run only with what a rule or people allow, call by call; a decorator.
 
-    People see the function's name, the first line of its docstring and every argument as JSON. Who edits a call before
-    it is approved changes what runs: changed arguments are checked by their annotations.
+    People see the function's name, the first line of its docstring and every argument as JSON, and the function gets
+    what is read from that by its annotations: nothing else can run. Who edits a call before it is approved changes it.
 
     Args:
         function: synchronous or not; `self` and `cls` are passed on unseen.
@@ -79,7 +79,7 @@ def require_approval(
         folder: where the rules and the record are; the current folder unless given.
 
     Raises:
-        BadInput: an argument has no form in JSON, or a name can't be used.
+        BadInput: an argument can't be shown whole, or a name can't be used.
         Refused: the call isn't made: `rejected` by people, `denied` by a rule or `undecided` in time (`reason`).
     """
 
@@ -108,7 +108,7 @@ class _Asking:
     """What all calls of a function have in common.
 
     Raises:
-        BadInput: its arguments have no names, or a name can't be used.
+        BadInput: it can't be asked about call by call, or a name or a time can't be used.
     """
 
     def __init__(
@@ -120,6 +120,10 @@ class _Asking:
         wait: float,
         folder: str | os.PathLike[str] | None,
     ) -> None:
+        if not inspect.isfunction(function) or inspect.isgeneratorfunction(function):
+            raise BadInput(Message("{} is no function whose calls can be asked about.", one_line(repr(function), 80)))
+        if not 0 <= wait <= _FOR_EVER:
+            raise BadInput(Message("wait is a number of seconds, not {}.", wait))
         self.function, self.wait, self._folder = function, wait, folder
         self.tool = name or function.__qualname__.rpartition("<locals>.")[2]
         module = function.__module__
@@ -138,10 +142,13 @@ class _Asking:
         self.rest = next((p.name for p in parameters if p.kind is inspect.Parameter.VAR_KEYWORD), "")
         self._question = (inspect.getdoc(function) or "").partition("\n")[0]
 
-    def hint(self, name: str) -> Any:
-        """Return what an argument is annotated with."""
-        hints = get_type_hints(self.function, include_extras=True)
-        return hints.get(name if name in self.signature.parameters else self.rest, Any)
+    def hint(self, name: str, value: object) -> Any:
+        """Return what an argument is annotated with; the type of its value where it isn't, or can't be told."""
+        try:
+            hints = get_type_hints(self.function, include_extras=True)
+        except NameError:
+            hints = {}
+        return hints.get(name if name in self.signature.parameters else self.rest, type(value))
 
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Call:
         return _Call(self, self.signature.bind(*args, **kwargs))
@@ -151,27 +158,31 @@ class _Asking:
         data = Path(default_data_folder(os.environ)).absolute()
         masc = masc_folder(None, Path(self._folder) if self._folder is not None else None)
         gate = CallGate(masc, data, os.environ, Secrecy(), partial(wake, data, (masc.parent,), os.environ))
-        asked = Asked(self._session, Call(self._agent, self.tool, call.shown, str(Path.cwd())), self._question)
+        asked = Asked(self._session, Call(self._agent, self.tool, call.shown, call.folder), self._question)
         return gate.decide(asked, self.wait, sleep)
 
 
 class _Call:
-    """One call.
+    """One call. It is made with arguments that are read from what was shown, so that nothing else can run.
 
     Raises:
-        BadInput: an argument has no form in JSON.
+        BadInput: an argument can't be shown whole.
     """
 
     def __init__(self, asking: _Asking, bound: inspect.BoundArguments) -> None:
         bound.apply_defaults()
-        self._asking, self._bound = asking, bound
-        self.shown = self._written()
+        self._asking, self._named, self.folder = asking, dict(bound.arguments), str(Path.cwd())
+        self._unseen = {name: self._named.pop(name) for name in asking.unseen}
+        self._named |= self._named.pop(asking.rest, {})
+        written = {name: self._written(name, value) for name, value in self._named.items()}
+        self.shown: JsonObject = {name: strict_json(text) for name, text in written.items()}
+        self._read = {name: self._as_written(name, text) for name, text in written.items()}
 
     def make(self, said: Said) -> Any:
         """Make it as it was answered.
 
         Raises:
-            BadInput: what somebody edited doesn't fit the function, or an argument was changed since it was shown.
+            BadInput: what somebody edited doesn't fit the function, or it would run elsewhere than was shown.
             Refused: it may not be made.
         """
         tool = self._asking.tool
@@ -180,52 +191,60 @@ class _Call:
             reason = "undecided" if said.answer is Answer.ASK else "denied" if ruled else "rejected"
             words = " ".join(map(translate, said.reason))
             raise Refused(Message("{} isn't called. {}", tool, words), reason=reason)
-        if self._written() != self.shown:
-            raise BadInput(Message("{} isn't called: an argument was changed while people decided about it.", tool))
-        bound = self._bound if said.arguments is None else self._edited(said.arguments)
-        return self._asking.function(*bound.args, **bound.kwargs)
+        if str(Path.cwd()) != self.folder:
+            raise BadInput(Message("{} isn't called: the current folder was changed since it was shown.", tool))
+        given = self._read if said.arguments is None else self._edited(said.arguments)
+        return self._asking.function(**self._unseen, **given)
 
-    def _written(self) -> JsonObject:
-        """Return the arguments as they are shown."""
+    def _written(self, name: str, value: object) -> str:
         from pydantic_core import PydanticSerializationError, to_jsonable_python
 
-        written: dict[str, Json] = {}
-        for name, value in self._named().items():
-            try:
-                written[name] = strict_json(json.dumps(to_jsonable_python(value), allow_nan=False))
-            except (PydanticSerializationError, ValueError) as error:
-                raise BadInput(
-                    Message(
-                        "The argument {} of {} has no form in JSON, so nobody could see it.", name, self._asking.tool
-                    )
-                ) from error
-        return written
+        try:
+            return json.dumps(to_jsonable_python(value), allow_nan=False)
+        except (PydanticSerializationError, ValueError) as error:
+            raise self._not_whole(name) from error
 
-    def _named(self) -> dict[str, Any]:
-        """Return the arguments by name, those of `**kwargs` as well, without `self` and `cls`."""
-        named: dict[str, Any] = {}
-        for name, value in self._bound.arguments.items():
-            if name == self._asking.rest:
-                named |= value
-            elif name not in self._asking.unseen:
-                named[name] = value
-        return named
+    def _as_written(self, name: str, text: str) -> Any:
+        """Return an argument as it is read from what is shown of it, if that is all of it."""
+        from pydantic import PydanticUserError, TypeAdapter, ValidationError
 
-    def _edited(self, arguments: JsonObject) -> inspect.BoundArguments:
-        """Return the arguments with what somebody changed: what they left is the very object that it was."""
+        value = self._named[name]
+        try:
+            read = TypeAdapter(self._asking.hint(name, value)).validate_json(text)
+        except (PydanticUserError, ValidationError) as error:
+            raise self._not_whole(name) from error
+        if type(read) is not type(value) or read != value:
+            raise self._not_whole(name)
+        return read
+
+    def _not_whole(self, name: str) -> BadInput:
+        return BadInput(
+            Message(
+                "The argument {} of {} has no JSON that shows all of it and can be read back.", name, self._asking.tool
+            )
+        )
+
+    def _edited(self, arguments: JsonObject) -> dict[str, Any]:
+        """Return the arguments as somebody changed them."""
         from pydantic import TypeAdapter, ValidationError
 
-        named, tool = self._named(), self._asking.tool
-        given = {name: self._bound.arguments[name] for name in self._asking.unseen}
+        tool, rest = self._asking.tool, self._asking.rest
+        known = self._asking.signature.parameters.keys() - {rest, *self._asking.unseen}
+        if lacking := next(iter(sorted(known - arguments.keys())), ""):
+            raise BadInput(Message("{} isn't called as it was edited: {} is missing.", tool, lacking))
+        if strange := next((name for name in arguments if name not in known and not rest), ""):
+            raise BadInput(Message("{} isn't called as it was edited: it takes no {}.", tool, strange))
+        given = dict(self._read)
+        for name in given.keys() - arguments.keys():
+            del given[name]
         try:
             for name, value in arguments.items():
-                same = name in self.shown and canonical([value]) == canonical([self.shown[name]])
-                given[name] = named[name] if same else TypeAdapter(self._asking.hint(name)).validate_python(value)
-            return self._asking.signature.bind(**given)
+                if name not in self.shown or canonical([value]) != canonical([self.shown[name]]):
+                    hint = self._asking.hint(name, self._named.get(name))
+                    given[name] = TypeAdapter(hint).validate_json(json.dumps(value), strict=True)
         except ValidationError as error:
             raise BadInput(Message("{} isn't called as it was edited: {}.", tool, error_words(error))) from error
-        except (NameError, TypeError) as error:
-            raise BadInput(Message("{} isn't called as it was edited: {}.", tool, error)) from error
+        return given
 
 
 def _waited_for(answer: Callable[[Callable[[float], Awaitable[None]]], Coroutine[Any, Any, Said]]) -> Said:

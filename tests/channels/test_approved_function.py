@@ -9,11 +9,13 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import date
+from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, Field, SecretStr
 
 from hitl_tui import BadInput, Refused, require_approval
 from hitl_tui.core.identity import Identity, Proof
@@ -110,64 +112,112 @@ def test_a_rejection_and_a_rule_and_nobody_keep_it_from_being_made(desk: Desk) -
     assert desk.made == []
 
 
+class Address(BaseModel):
+    town: str
+    door: int = Field(default=1, exclude=True)
+
+
+class Pace(Enum):
+    SLOW, FAST = "slow", "fast"
+
+
 def test_who_edits_a_call_changes_what_runs_as_its_annotations_say(desk: Desk) -> None:
-    class Address(BaseModel):
-        town: str
-
     @require_approval
-    def send(what: object, on: date, to: Address, **options: int) -> None:
-        desk.made.append((what, on, to, options))
+    def send(what: list[int], on: date, to: Address, pace: Pace = Pace.SLOW, **options: int) -> None:
+        desk.made.append((what, on, to, pace, options))
 
-    send.__wrapped__.__annotations__ |= {"on": date, "to": Address, "options": int}  # type: ignore[attr-defined]
-    what, home = [1, 2], Address(town="Seoul")
-    done = desk.begin(lambda: send(what, date(2026, 1, 2), home, copies=2))
-    shown = {"what": [1, 2], "on": "2026-01-02", "to": {"town": "Seoul"}, "copies": 2}
+    done = desk.begin(lambda: send([1, 2], date(2026, 1, 2), Address(town="Seoul"), copies=2, pages=3))
+    shown = {"what": [1, 2], "on": "2026-01-02", "to": {"town": "Seoul"}, "pace": "slow", "copies": 2, "pages": 3}
     assert desk.waiting().arguments == shown
-    desk.edit({**shown, "on": "2026-02-03", "to": {"town": "Busan"}, "copies": 1})
+    edited = {**shown, "on": "2026-02-03", "to": {"town": "Busan"}, "copies": 1, "fold": 1}
+    del edited["pages"]
+    desk.edit(edited)
     desk.say(Verdict.APPROVE)
     done.result(30)
-    ((was, on, to, options),) = desk.made
-    assert was is what and (on, to, options) == (date(2026, 2, 3), Address(town="Busan"), {"copies": 1})
+    assert desk.made == [([1, 2], date(2026, 2, 3), Address(town="Busan"), Pace.SLOW, {"copies": 1, "fold": 1})]
 
 
-@pytest.mark.parametrize("edited", [{"eur": "much"}, {"eur": 1, "to": "x"}, {}])
+@pytest.mark.parametrize("edited", [{"eur": "30"}, {"eur": True}, {"eur": 1, "to": "x"}, {"fee": 1}, {}])
 def test_an_edit_that_does_not_fit_makes_no_call(desk: Desk, edited: dict[str, Any]) -> None:
     @require_approval
-    def pay(eur: int) -> None:
+    def pay(eur: int, fee: int = 0) -> None:
         desk.made.append(eur)
 
-    pay.__wrapped__.__annotations__["eur"] = int  # type: ignore[attr-defined]
     done = desk.begin(lambda: pay(100))
-    desk.edit(edited)
+    desk.edit({"fee": 0, **edited} if "eur" in edited else edited)
     desk.say(Verdict.APPROVE)
     with pytest.raises(BadInput, match="pay isn't called as it was edited"):
         done.result(30)
     assert desk.made == []
 
 
-def test_an_argument_that_is_changed_while_it_is_shown_does_not_run(desk: Desk) -> None:
+def test_what_is_changed_while_it_is_shown_does_not_run(desk: Desk) -> None:
     @require_approval
-    def delete(names: list[str]) -> None:
-        desk.made.append(names)
+    def delete(names: list[str], options: dict[str, Any]) -> None:
+        desk.made.append((names, options))
 
-    names = ["a.txt"]
-    done = desk.begin(lambda: delete(names))
+    names, options = ["a.txt"], {"dry_run": True}
+    done = desk.begin(lambda: delete(names, options))
     desk.waiting()
     names.append("/")
+    options["dry_run"] = False
     desk.say(Verdict.APPROVE)
-    with pytest.raises(BadInput, match="changed while people decided"):
+    done.result(30)
+    assert desk.made == [(["a.txt"], {"dry_run": True})]
+
+
+def test_a_call_runs_in_the_folder_that_was_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = desk.begin(lambda: require_approval(name="clean")(lambda: desk.made.append(1))())
+    desk.waiting()
+    monkeypatch.chdir("/")
+    desk.say(Verdict.APPROVE)
+    with pytest.raises(BadInput, match="the current folder was changed"):
         done.result(30)
     assert desk.made == []
 
 
-def test_what_nobody_could_see_is_not_asked_about(desk: Desk) -> None:
-    with pytest.raises(BadInput, match="The argument what of send has no form in JSON"):
-        require_approval(name="send")(lambda what: None)(object())
-    with pytest.raises(BadInput, match="needs a name"):
-        require_approval(lambda *paths: None)
-    with pytest.raises(BadInput, match="agent can't be"):
-        require_approval(agent="the agent")(lambda: None)
+@pytest.mark.parametrize(
+    "value",
+    [
+        object(),
+        {1: "a", "1": "b"},
+        {1: "a"},
+        float("nan"),
+        [Address(town="Seoul")],
+        Address(town="Seoul", door=2),
+        (n for n in "ab"),
+        SecretStr("hidden"),
+        b"\xff",
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_nobody_could_see_whole_is_not_asked_about(desk: Desk, value: object) -> None:
+    with pytest.raises(BadInput, match="The argument what of send has no JSON"):
+        require_approval(name="send")(lambda what: None)(value)
     assert not (desk.folder / ".masc").exists()
+
+
+def generated() -> Iterator[int]:
+    yield 1
+
+
+@pytest.mark.parametrize(
+    ("function", "options", "said"),
+    [
+        (lambda *paths: None, {}, "needs a name"),
+        (lambda: None, {"agent": "the agent"}, "agent can't be"),
+        (lambda: None, {"wait": float("nan")}, "wait is a number"),
+        (lambda: None, {"wait": float("inf")}, "wait is a number"),
+        (generated, {}, "is no function"),
+        (partial(print, "x"), {}, "is no function"),
+        (Address, {}, "is no function"),
+    ],
+)
+def test_what_can_not_be_asked_about_is_refused_when_it_is_made(
+    function: Callable[..., Any], options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(BadInput, match=said):
+        require_approval(**options)(function)
 
 
 def test_a_program_that_is_started_again_finds_what_was_decided(desk: Desk) -> None:
