@@ -123,7 +123,7 @@ class _Asking:
         if not inspect.isfunction(function) or inspect.isgeneratorfunction(function):
             raise BadInput(Message("{} is no function whose calls can be asked about.", one_line(repr(function), 80)))
         if not 0 <= wait <= _FOR_EVER:
-            raise BadInput(Message("wait is a number of seconds, not {}.", wait))
+            raise BadInput(Message("{} is a number of seconds, not {}.", "wait", wait))
         self.function, self.wait, self._folder = function, wait, folder
         self.tool = name or function.__qualname__.rpartition("<locals>.")[2]
         module = function.__module__
@@ -200,7 +200,10 @@ class _Call:
         from pydantic_core import PydanticSerializationError, to_jsonable_python
 
         try:
-            return json.dumps(to_jsonable_python(value), allow_nan=False)
+            plain = to_jsonable_python(value)
+            if isinstance(value, set | frozenset):  # in one order, so that another process asks about the same call
+                plain.sort(key=canonical)
+            return json.dumps(plain, allow_nan=False)
         except (PydanticSerializationError, ValueError) as error:
             raise self._not_whole(name) from error
 

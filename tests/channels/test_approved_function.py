@@ -166,6 +166,15 @@ def test_what_is_changed_while_it_is_shown_does_not_run(desk: Desk) -> None:
     assert desk.made == [(["a.txt"], {"dry_run": True})]
 
 
+def test_a_set_is_shown_in_one_order(desk: Desk) -> None:
+    names = {f"name-{n}" for n in range(40)}
+    done = desk.begin(lambda: require_approval(lambda who: desk.made.append(who))(names))
+    assert desk.waiting().arguments == {"who": sorted(names)}
+    desk.say(Verdict.APPROVE)
+    done.result(30)
+    assert desk.made == [names]
+
+
 def test_a_call_runs_in_the_folder_that_was_shown(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     done = desk.begin(lambda: require_approval(name="clean")(lambda: desk.made.append(1))())
     desk.waiting()

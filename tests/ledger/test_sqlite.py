@@ -204,10 +204,12 @@ async def test_a_follower_sees_what_the_owner_writes_and_writes_nothing(path: Pa
 
 
 async def test_following_what_is_not_there_makes_nothing(path: Path) -> None:
-    with pytest.raises(StorageError, match="No ledger"):
-        async with SqliteLedger.open(path, read_only=True):
-            pass
-    assert list(path.parent.iterdir()) == []
+    async with SqliteLedger.open(path, read_only=True) as ledger:
+        assert await ledger.streams() == []
+        assert list(path.parent.iterdir()) == []
+        async with SqliteLedger.open(path) as made:
+            await made.post("s1", 0, "e1", POST, at())
+        assert [head.stream for head in await ledger.streams()] == ["s1"]
 
 
 # Transactions
