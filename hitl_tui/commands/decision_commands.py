@@ -19,7 +19,7 @@ from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import EventData
 from hitl_tui.core.messages import Message, word
 from hitl_tui.core.names import resolve_id, step_name, typed_command
-from hitl_tui.core.plan_review import UNSAID
+from hitl_tui.core.plan_review import LAST_REVISION, UNSAID
 from hitl_tui.core.policy import Ruling
 from hitl_tui.core.questions import question_of
 from hitl_tui.core.requests import EVERYTHING, Kind, Verdict
@@ -300,9 +300,10 @@ def _at_limit(result: CommandResult, revision: int, most: int) -> CommandResult:
         return replace(
             result, message=Message("{} One revision is left; then the plan goes ahead.", result.message), data=data
         )
-    status = "recorded" if result.status == "recorded" else "limit_reached"
+    if result.status == "recorded":  # it isn't known yet whether it can be worked in
+        return replace(result, message=Message("{} {}", result.message, LAST_REVISION), data=data)
     message = Message("Replanning once more with your feedback. {}", limit_reached(most))
-    return replace(result, status=status, message=message, data=data)
+    return replace(result, status="limit_reached", message=message, data=data)
 
 
 async def proposal_accept(context: CommandContext, values: CommandValues) -> CommandResult:

@@ -55,7 +55,8 @@ class Control:
         branch: the branch this state belongs to.
         cursor: number of the last inbox event that is in this state.
         plan: `draft`, `accepted`, `revise` (the planner is to try again) or `rejected`.
-        revision: how often the plan was revised.
+        revision: how often the plan was asked about again with feedback, whether that was worked in or not.
+        spared: how much of that feedback couldn't be worked in, and so used up no revision.
         plan_asked: how often the plan was asked about anew because it was changed meanwhile.
         feedback: the operator's remarks on the plan so far, one a line.
         policy_version: version of the rules that questions were asked under.
@@ -95,9 +96,15 @@ class Control:
     limited: bool = False
     sequential: bool = False
     lineage: str = ""
+    spared: int = 0
     review: ReviewOptions = UNSAID
     reviewed: PlanReviewed = field(default_factory=lambda: PlanReviewed())
     difference: PlanDifference = field(default_factory=lambda: PlanDifference())
+
+    @property
+    def revised(self) -> int:
+        """How often the plan was revised."""
+        return self.revision - self.spared
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values; `from_dict` gives back an equal one."""

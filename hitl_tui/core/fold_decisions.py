@@ -73,7 +73,9 @@ def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
         raise Refused(Message("The plan isn't the one that was shown; look at it again."), reason="stale")
     expired = event.data.get("outcome") == Outcome.EXPIRED
     if verdict is not Verdict.APPROVE and not expired and str(event.data.get("reason", "")).strip():
-        draft.control = replace(draft.control, plan=board.PLAN_REVISE, feedback=_remarks(draft, event))
+        spared = draft.control.spared + event.data.get("spares", False)  # it uses up none until it is worked in
+        remarks = _remarks(draft, event)
+        draft.control = replace(draft.control, plan=board.PLAN_REVISE, feedback=remarks, spared=spared)
         return
     reviewed = _reviewed(draft, event, verdict, EndedBy.TIMEOUT if expired else EndedBy.PERSON)
     draft.control = replace(draft.control, reviewed=reviewed, difference={})
@@ -93,7 +95,7 @@ def _reviewed(draft: Draft, event: Event, verdict: Verdict, ended_by: EndedBy) -
         "channel": event.data.get("channel", ""),
         "at": event.data.get("at", event.at),
         "request_id": event.data["request_id"],
-        "revisions": draft.control.revision,
+        "revisions": draft.control.revised,
         "max_revisions": draft.control.review.max_revisions,
     }
 

@@ -329,6 +329,7 @@ class EventData(TypedDict, total=False):
     reason: str
     value: Json
     action: str
+    spares: bool
     result: ResultReference
     proposal: ProposalState
     unasked: bool

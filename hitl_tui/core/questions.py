@@ -403,7 +403,7 @@ def plan_question(draft: Draft) -> Request:
         ],
     }
     notes = dict.fromkeys(note for t in todos for note in (*t.metadata.get("notes", ()), *_unread(t)))
-    about: About = {"title": "plan", "revision": draft.control.revision, "count": len(todos), "notes": list(notes)}
+    about: About = {"title": "plan", "revision": draft.control.revised, "count": len(todos), "notes": list(notes)}
     about["steps"] = {t.id: {"title": t.name} for t in todos}
     risk = _unasked_risk(draft, todos)
     about["max_revisions"] = draft.control.review.max_revisions

@@ -288,6 +288,7 @@ class DecidedEvent(TypedDict, total=False):
         proposal_id: of the proposal that it is about.
         by, channel, at, reason, value: of the last decision; `people` has all that count.
         closed: other requests that it ended with it, {request id: todo id}.
+        spares: of a plan: feedback that can't be worked in uses up no revision, which records of before did.
     """
 
     action: str
@@ -306,6 +307,7 @@ class DecidedEvent(TypedDict, total=False):
     reason: str
     value: Json
     closed: Mapping[str, str]
+    spares: bool
 
 
 def decided_event(view: RequestView) -> DecidedEvent:
@@ -335,6 +337,8 @@ def decided_event(view: RequestView) -> DecidedEvent:
     }
     if request.kind is Kind.PROPOSAL:
         event["proposal_id"] = name_of(request)
+    if request.kind is Kind.PLAN:
+        event["spares"] = True
     if last and last.action and len(chosen) == 1:
         event["action"] = last.action
     if last:

@@ -253,7 +253,9 @@ class TeamSupervisor:
         remarks, taken = control.feedback.split("\n"), [f"todo_{control.highest:03d}"]
         # What the session follows its plan with belongs to the event loop, and the changes are made in a thread.
         draft = Draft(replace(board, follower=PlanFollower()), self._rules())
-        draft.control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1)
+        # Feedback of earlier records, which spares none, comes before all that does.
+        spared = max(0, control.spared - 1)
+        draft.control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, spared=spared)
         try:
             found = await self._planner.rework(remarks, board.query, before, taken)
             await asyncio.to_thread(work_in, draft, found.changes, self._now())
@@ -274,7 +276,7 @@ class TeamSupervisor:
         control = board.control
         earlier, _, remark = control.feedback.rpartition("\n")
         message = Message("The plan stays as it is: {} can't be worked in. {}", repr(clip(remark, 200)), error.message)
-        if control.revision + 1 >= control.review.max_revisions:
+        if control.revised + 1 >= control.review.max_revisions:  # feedback of an earlier record, which spares none
             message = Message("{} {}", message, limit_reached(control.review.max_revisions))
         event = f"decided:{plan_question(Draft(board, self._rules())).id}"
         refusal: Refusal = {"event": event, "kind": "feedback", "message": message, "reason": "invalid"}
@@ -315,10 +317,10 @@ class TeamSupervisor:
         control = board.control
         found: PlanReviewed = {
             "verdict": Verdict.APPROVE.value,
-            "revisions": control.revision,
+            "revisions": control.revised,
             "max_revisions": control.review.max_revisions,
         }
-        if control.revision >= control.review.max_revisions:
+        if control.revised >= control.review.max_revisions:
             return {**found, "ended_by": EndedBy.LIMIT.value, "by": "limit", "channel": "limit"}
         ruled = plan_ruling(Draft(board, self._rules()))
         if ruled.ruling is not Ruling.ALLOW:

@@ -259,7 +259,7 @@ def make_snapshot(
         owned=owned,
         busy=busy,
         highest=board.control.highest,
-        revision=board.control.revision,
+        revision=board.control.revised,
         review=board.control.review,
         reviewed=board.control.reviewed,
         lineage=board.control.lineage,

@@ -50,7 +50,7 @@ def test_who_reviews_the_last_revision_knows_that_the_plan_goes_ahead_then(place
         assert "The next revision is the last" in asked["message"]
         said = place.run("review", asked["request_id"], "--from", address, "--feedback", "also analyse it").stdout
         assert "last revision: after it the plan goes ahead" in said
-        assert "The limit of 1 revision is reached: the plan goes ahead" in said and "new request" not in said
+        assert "The next revision is the last: the plan goes ahead with it" in said and "new request" not in said
         accepted = served.until("plan_accepted")
         assert (accepted["ended_by"], accepted["revision_count"], accepted["max_revisions"]) == ("limit", 1, 1)
         served.until("done")

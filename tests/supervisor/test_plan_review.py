@@ -16,6 +16,7 @@ from hitl_tui.core.plan_review import ReviewOptions
 from hitl_tui.core.policy import Mode, Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind
 from hitl_tui.ledger.approval_log import logged_decisions
+from hitl_tui.ledger.records import DecidedEvent, RequestView, decided_event
 from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_registry import SessionRegistry
@@ -231,6 +232,54 @@ async def test_a_revision_says_how_it_differs_and_what_wasnt_worked_in(tmp_path:
         assert len({first.id, second.id, third.id}) == 3
         await op.say("/plan approve")
         assert (await op.rest()).plan_review["ended_by"] == "person"
+
+
+async def test_feedback_that_cant_be_worked_in_uses_up_no_revision(tmp_path: Path) -> None:
+    """Whatever is said of the plan and not understood, the plan asks again; no limit lets it begin (P1)."""
+    place = Place(tmp_path, step("low", "a"))
+    place.mode, place.review = Mode.PLAN, ReviewOptions(max_revisions=2)
+    async with place.open() as op:
+        asked = list[str]()
+        for number in range(4):
+            (question,) = (await op.rest()).questions
+            asked.append(question.id)
+            refused = await op.handler.handle_command(f"/plan reject what {number}?")
+            assert refused.failed and "limit" not in refused.message
+        await op.rest()
+        await op.say("/plan reject first remark")
+        await op.rest()
+        assert (await op.handler.handle_command("/plan reject and what?")).failed
+    async with place.open() as op:
+        (question,) = (await op.rest()).questions
+        assert question.id not in asked and len({*asked}) == 4
+        assert "'and what?' can't be worked in." in "\n".join(row.text.plain for row in whole(question))
+        assert "revision 1 of at most 2" in heading(question, "", None).plain
+        answer = await op.say("/plan reject second remark")
+        assert (answer["status"], answer["revisions_left"]) == ("limit_reached", 0)
+        seen = await op.until(lambda s: s.status == "finished")
+        assert (seen.plan_review["ended_by"], seen.plan_review["revisions"]) == ("limit", 2)
+
+
+async def test_feedback_of_an_earlier_record_uses_up_a_revision_as_it_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came of a plan is never another thing because a later version reads the record."""
+
+    def older(view: RequestView) -> DecidedEvent:
+        event = decided_event(view)
+        del event["spares"]
+        return event
+
+    monkeypatch.setattr("hitl_tui.ledger.request_tables.decided_event", older)
+    place = Place(tmp_path, step("low", "a"))
+    place.mode, place.review = Mode.PLAN, ReviewOptions(max_revisions=2)
+    async with place.open() as op:
+        await op.rest()
+        await op.say("/plan reject first remark")
+        await op.rest()
+        await op.handler.handle_command("/plan reject what?")
+        seen = await op.until(lambda s: s.status == "finished")
+        assert (seen.plan_review["ended_by"], seen.plan_review["revisions"]) == ("limit", 2)
 
 
 async def test_a_deadline_that_passed_while_nothing_ran_is_carried_out_once(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from hitl_tui.channels.plan_feedback.feedback import LARGEST, Feedback, Problem
 from hitl_tui.channels.plan_feedback.runtime_client import SCHEMES, RuntimeClient
 from hitl_tui.channels.plan_feedback.store import Fate, PublishedRequest
 from hitl_tui.channels.plan_feedback.store_address import store_at
-from hitl_tui.core.board import limit_reached
 from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.messages import Message, word
+from hitl_tui.core.plan_review import LAST_REVISION
 from hitl_tui.core.requests import Outcome
 from hitl_tui.core.review_request import PLAN, ReviewRequest
 from hitl_tui.core.safe_text import one_line
@@ -132,7 +132,7 @@ async def send_answer(place: AnswerPlace, request: ReviewRequest, feedback: Feed
             if feedback.approved:
                 return Message("Approved.")
             if request.last:
-                return Message("The runtime took your feedback. {}", limit_reached(request.most_revisions))
+                return Message("The runtime took your feedback. {}", LAST_REVISION)
             if request.kind == PLAN:
                 return Message("The runtime took your feedback; the next revision is a new request.")
             return Message("Rejected.")
