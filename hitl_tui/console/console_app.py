@@ -25,6 +25,7 @@ from hitl_tui.config.starters import themes_folder
 from hitl_tui.console import keys
 from hitl_tui.console.idle_collector import IdleCollector
 from hitl_tui.console.keyguard.guard import KeyGuard, Typed
+from hitl_tui.console.keyguard.key_targets import KeyScreen
 from hitl_tui.console.keyguard.keyboard import ConsoleKeyboard
 from hitl_tui.console.keymap import FILE, load_keymap
 from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmux, how_chosen, through
@@ -158,6 +159,13 @@ class ConsoleApp(PaintedApp):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """See `Drawn`: the last look at each line that is drawn."""
         return [*colourless(super().get_line_filters(), ansi=self.native_ansi_color), self._drawn]
+
+    def action_begin_anew(self) -> None:
+        self.guard.begin()
+        for screen in self.screen_stack:
+            if isinstance(screen, KeyScreen) and screen.is_mounted:
+                screen.begin_anew()
+        super().action_begin_anew()
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copy; within a multiplexer also past it, to the terminal around it."""

@@ -57,6 +57,9 @@ class Console(Speaker, Protocol):
     def guard(self) -> KeyGuard: ...
 
     @property
+    def watched(self) -> bool: ...
+
+    @property
     def size(self) -> Size: ...
 
     @property

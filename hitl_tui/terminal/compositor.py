@@ -155,6 +155,8 @@ class PaintedApp(App[int]):
     # of `LayoutUpdate` (strips, region) and `ChopsUpdate` (chops, spans, chop_ends), which `render_segments` writes.
     # Upstream: updates that leave out what the terminal shows already; a hook for each update before it is written.
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        if not self.watched:
+            return
         if isinstance(renderable, CompositorUpdate):
             renderable = Changes(renderable, self._painting)
         super()._display(screen, renderable)
@@ -178,7 +180,7 @@ class PaintedApp(App[int]):
     # Relies on `App._batch_count`, and on `Screen._compositor.render_strips()` giving what would be drawn now.
     # Upstream: a method that says whether a widget stands on the terminal as it is now.
     def _look_whether_shown(self) -> None:
-        if self._when_shown is None or not self.screen_stack or self._batch_count:
+        if self._when_shown is None or not self.screen_stack or self._batch_count or not self.watched:
             return
         callback, where = self._when_shown
         region = where()
@@ -202,6 +204,11 @@ class PaintedApp(App[int]):
             self._driver.write(sequence)
 
     @property
+    def watched(self) -> bool:
+        """What is drawn is shown somewhere: not while the console is without its page."""
+        return bool(getattr(self._driver, "watched", True))
+
+    @property
     def unseen(self) -> bool:
         """No page has shown it for a while: it shall end once nothing goes on in it."""
         return bool(getattr(self._driver, "unseen", False))
@@ -220,6 +227,10 @@ class PaintedApp(App[int]):
         if isinstance(event, events.Resize):
             self._painting.forget()
         await super().on_event(event)
+
+    def action_begin_anew(self) -> None:
+        """Draw all of it on a page that has shown nothing of it yet."""
+        self.action_redraw()
 
     def action_redraw(self) -> None:
         """Draw the whole screen anew: something else wrote to the terminal."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from codecs import getincrementaldecoder
 from functools import partial
 from typing import Any
@@ -15,6 +16,9 @@ from textual.drivers._byte_stream import ByteStream
 from textual.drivers.web_driver import WebDriver, _ExitInput
 
 log = logging.getLogger(__name__)
+
+UNSEEN = 600.0
+"""Seconds that a console lives on without a page; it lives longer while a step runs in it."""
 
 
 # Relies, as of Textual 8.2.8, on `textual.drivers._byte_stream.ByteStream.feed`,
@@ -30,14 +34,21 @@ class ServedDriver(WebDriver):
 
     parser: type[XTermParser] = XTermParser
     """Makes events of what is typed."""
-    unseen = False
-    """No page has shown the console for a while."""
+    watched = True
+    """A page shows what is drawn."""
+    _left_at: float | None = None
+    """When the last page was gone, by the monotonic clock; None while there is one."""
 
     def __init__(self, app: App[Any], **settings: Any) -> None:
         super().__init__(app, **settings)
         self._write = partial(self._write_whole)
         # What the console starts is on no page of its own.
         os.environ.pop("TEXTUAL_DRIVER", None)
+
+    @property
+    def unseen(self) -> bool:
+        """No page has shown the console for a while."""
+        return self._left_at is not None and time.monotonic() - self._left_at >= UNSEEN
 
     def run_input_thread(self) -> None:
         parser, packets = self.parser(self._debug), ByteStream()
@@ -60,10 +71,11 @@ class ServedDriver(WebDriver):
             self._app.call_later(self._app.exit)
 
     def on_meta(self, packet_type: str, payload: dict[str, object]) -> None:
-        if packet_type in ("shown", "unseen"):
-            self.unseen = packet_type == "unseen"
-            if not self.unseen:
-                self._app.call_later(self._show_again)
+        if packet_type == "left":
+            self._left_at, self.watched = time.monotonic(), False
+        elif packet_type == "shown":
+            self._left_at = None
+            self._app.call_later(self._show_again)
         elif packet_type == "quit":
             self._app.call_later(self._app.exit)
         else:
@@ -71,10 +83,13 @@ class ServedDriver(WebDriver):
 
     async def _show_again(self) -> None:
         """Tell another page's terminal how it is used, and draw all of the console there."""
+        if self._left_at is not None:
+            return  # that page is gone, too
+        self.watched = True
         self.write("\x1b[?1049h\x1b[?25l")
         self._enable_mouse_support()
         self._enable_bracketed_paste()
-        await self._app.run_action("redraw")
+        await self._app.run_action("begin_anew")
 
     def _write_whole(self, data: bytes) -> int:
         rest = memoryview(data)

@@ -19,8 +19,6 @@ from hitl_tui.core.safe_text import safe_text
 
 GRACE = 5.0
 """Seconds that a console has to put its session away before it is killed; nothing is lost by either."""
-UNSEEN = 600.0
-"""Seconds that a console lives on without a page; it lives longer while a step runs in it."""
 DRIVER = "hitl_tui.terminal.web_driver:ServedDriver"
 
 _LARGEST = 16 * 1024 * 1024
@@ -69,8 +67,10 @@ class ServedConsole(AppService):
         self._vector = tuple(command)
         self._inherited = inherited
         self._complaint = b""
-        self._unseen: asyncio.Task[None] | None = None
-        self._closing: asyncio.Task[bool] | None = None
+        self._closing: asyncio.Task[None] | None = None
+        """Closes the pages that it was taken from."""
+        self._starting = asyncio.Lock()
+        """Held while the process is being started, and while a page is told to it."""
         self.page: web.WebSocketResponse | None = None
         """The connection of the page that shows it; None while none does."""
         self.seat = ""
@@ -90,34 +90,27 @@ class ServedConsole(AppService):
 
     async def _close_page(self) -> None:
         page, self.page = self.page, None
-        if page is not None:
-            with suppress(ConnectionError):
-                await page.close()
+        await _close(page)
 
     async def show(self, page: web.WebSocketResponse, seat: str, width: int, height: int) -> None:
         """Show it on a page from now on: start the process, or let it draw all of itself again."""
-        if self._unseen is not None:
-            self._unseen.cancel()
-        before, (self.page, self.seat) = self.page, (page, seat)
-        if self._process is None:
-            await self._start(width, height)
-            return
-        if before is not None:
-            self._closing = asyncio.create_task(before.close())
-        await self.set_terminal_size(width, height)
-        await self.send_meta({"type": "shown"})
+        self._closing = asyncio.create_task(_close(self.page, self._closing))
+        self.page, self.seat = page, seat
+        async with self._starting:
+            if self.over:
+                await page.close()
+            elif self._process is None:
+                await self._start(width, height)
+            elif self.page is page:
+                await self.set_terminal_size(width, height)
+                await self.send_meta({"type": "shown"})
 
-    def left(self, page: web.WebSocketResponse) -> None:
-        """A page is gone: unless another one has taken it over, it ends once nobody has looked for a while."""
-        if self.page is not page:
-            return
-        self.page = None
-        if self._process is not None:
-            self._unseen = asyncio.create_task(self._say_unseen())
-
-    async def _say_unseen(self) -> None:
-        await asyncio.sleep(UNSEEN)
-        await self.send_meta({"type": "unseen"})
+    async def left(self, page: web.WebSocketResponse) -> None:
+        """A page is gone: unless another one has taken it over, nobody sees what it draws."""
+        if self.page is page:
+            self.page = None
+            if self._process is not None:
+                await self.send_meta({"type": "left"})
 
     async def _start(self, width: int, height: int) -> None:
         pipe = asyncio.subprocess.PIPE
@@ -209,8 +202,6 @@ class ServedConsole(AppService):
         """End the process: it may put its session away first."""
         process, task = self._process, self._task
         self.over = True
-        if self._unseen is not None:
-            self._unseen.cancel()
         await self._close_page()
         if process is None or task is None:
             return
@@ -227,6 +218,14 @@ class ServedConsole(AppService):
         except TimeoutError:
             log.warning("something that a console had started still holds its output")
         self._task = None
+
+
+async def _close(page: web.WebSocketResponse | None, before: asyncio.Task[None] | None = None) -> None:
+    if page is not None:
+        with suppress(ConnectionError):
+            await page.close()
+    if before is not None:
+        await before
 
 
 def clipped(cells: int) -> int:

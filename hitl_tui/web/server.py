@@ -244,7 +244,7 @@ class Site:
             await console.show(page, seat, _cells(request, "width", 80), _cells(request, "height", 24))
             await self._listen(page, console)
         finally:
-            console.left(page)
+            await console.left(page)
             await self._clear()
         return page
 
@@ -252,7 +252,8 @@ class Site:
         async for message in page:
             if message.type is WSMsgType.TEXT:
                 with suppress(ValueError, RecursionError):  # not JSON: no page of ours said it
-                    await console.heard(json.loads(message.data))
+                    if console.page is page:  # else another page took it, and what this one shows is old
+                        await console.heard(json.loads(message.data))
 
     async def _clear(self) -> None:
         """Put away the consoles that have ended."""

@@ -251,6 +251,22 @@ async def test_a_key_that_came_while_the_console_was_busy_counts_from_when_it_wa
     assert desk.decided == []
 
 
+async def test_another_page_begins_anew_and_what_is_held_is_dropped() -> None:
+    desk = Desk(question=True)
+    desk.guard.drawn()
+    await desk.types("1", 2.0)
+    desk.busy = True
+    desk.guard.begin()
+    await desk.types("1", 2.0)
+    await desk.waits(2)
+    assert desk.decided == [] and not desk.guard.rested_since(0), "the page hasn't shown anything yet"
+    desk.written()
+    assert not desk.guard.rested_since(0)
+    await desk.types("1", 1.0)
+    await desk.waits()
+    assert desk.decided == ["1"] and desk.guard.rested_since(0)
+
+
 async def test_a_key_decides_nothing_that_the_terminal_did_not_show_for_half_a_second() -> None:
     desk = Desk(question=True)
     desk.busy = True

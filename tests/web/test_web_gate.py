@@ -5,25 +5,28 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
+import sqlite3
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pexpect  # type: ignore[import-untyped]
+import pyte
 import pytest
 from aiohttp import ClientSession, CookieJar, WSMsgType, WSServerHandshakeError, web
 from hypothesis import given
 from hypothesis import strategies as st
+from trusting import trust_workspace
 from web_support import served, until
 
 from hitl_tui.cli import main, web_command
 from hitl_tui.config.extras import install_command
 from hitl_tui.core.errors import BadInput
-from hitl_tui.web import console_process
 from hitl_tui.web.auth import COOKIE, Gate, authority, loopback
 from hitl_tui.web.console_process import clipped, environment
 from hitl_tui.web.listening import listening
@@ -45,7 +48,8 @@ packet(b"P", b"anything")
 while True:
     kind, size = sys.stdin.buffer.read(1), int.from_bytes(sys.stdin.buffer.read(4), "big")
     data = sys.stdin.buffer.read(size)
-    packet(b"D", kind + data)
+    if b'"left"' not in data:  # there is nobody to repeat it to
+        packet(b"D", kind + data)
     if not kind or json.loads(data if kind == b"M" else b"{}").get("type") == "quit":
         break
 """
@@ -274,12 +278,9 @@ async def test_a_page_that_comes_again_is_shown_its_console() -> None:
             assert await heard(another) == b"hello", "whoever came first took what was left"
 
 
-async def test_a_console_that_no_page_shows_is_told_after_a_while(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(console_process, "UNSEEN", 0.0)
+async def test_a_console_that_no_page_shows_is_told(tmp_path: Path) -> None:
     left = tmp_path / "left"
-    async with opened(FLOODER.replace("quit", "unseen"), str(left)) as o:
+    async with opened(FLOODER.replace("quit", "left"), str(left)) as o:
         async with o.socket() as page:
             assert await heard(page) == bytes(4096)
         await asyncio.to_thread(until, left.exists, lambda: "it was never told")
@@ -298,6 +299,126 @@ async def test_a_console_may_leave_in_good_order_when_its_page_is_gone(tmp_path:
     async with opened(FLOODER, str(left)) as o, o.socket() as page:
         assert await heard(page) == bytes(4096)
     assert left.exists(), "the server's end waited for it"
+
+
+# A console without its page --------------------------------------------------------------------------------------
+
+CONSOLE = "import sys; from hitl_tui.cli import main; sys.exit(main(sys.argv[1:]))"
+COMMANDS = """
+[teams.command_team.commands.wait]
+run = ["sh", "-c", "while [ ! -e gate ]; do sleep 0.05; done"]
+description = "Wait for a file."
+risk = "low"
+[teams.command_team.commands.wipe]
+run = ["touch", "wiped"]
+description = "Wipe the disk."
+risk = "high"
+[teams.command_team.commands.soon]
+run = ["touch", "done"]
+description = "Go on without an answer."
+risk = "low"
+[[policy]]
+command = "soon"
+decision = "ask"
+deadline = "1s"
+on_deadline = "approve"
+"""
+
+
+class Shown:
+    """What a page shows.
+
+    Args:
+        page: its connection.
+    """
+
+    def __init__(self, page: Any) -> None:
+        self._page = page
+        self._screen = pyte.Screen(90, 30)
+        self._stream = pyte.ByteStream(self._screen)
+
+    async def see(self, *words: str) -> None:
+        """Wait until all words are on it."""
+        while not all(word in "\n".join(self._screen.display) for word in words):
+            self._stream.feed(re.sub(rb"\x1b\[[<>=?]?[\d;]*[uqp$]+", b"", await heard(self._page)))
+
+    async def ready(self, step: str) -> None:
+        """Go to the question about a step, and wait until a key decides."""
+        await self.see(step, "6 Details")
+        await self.key("\x07")
+        await self.see(" ready ")
+
+    async def key(self, key: str) -> None:
+        await self._page.send_str(json.dumps(["stdin", key]))
+
+
+@dataclass
+class Left:
+    """A session whose console is on no page now and then."""
+
+    data: Path
+    workspace: Path
+
+    def opened(self) -> Any:
+        return opened(CONSOLE, "--data", str(self.data), "--session", "s1")
+
+    def first_shown(self, todo: str) -> str | None:
+        """Return when the open question of a step was first shown, empty for never; None where none is open."""
+        with closing(sqlite3.connect(f"file:{self.data / 'ledger.db'}?mode=ro", uri=True)) as ledger:
+            asked = "SELECT first_shown FROM requests WHERE todo_id = ? AND state = 'open'"
+            return next((str(row[0]) for row in ledger.execute(asked, [todo])), None)
+
+    async def until(self, condition: Callable[[], Any], what: str) -> None:
+        await asyncio.to_thread(until, condition, lambda: what)
+
+
+@pytest.fixture
+def left(request: pytest.FixtureRequest, tmp_path: Path) -> Left:
+    """A session in which further commands were carried out."""
+    made = Left(tmp_path / "data", tmp_path / "workspace")
+    made.workspace.mkdir()
+    (made.workspace / "cap.md").write_text("# Cap\n\nThe cap is 5 percent.\n", encoding="utf-8")
+    (made.workspace / "hitl.toml").write_text(COMMANDS, encoding="utf-8")
+    trust_workspace(made.data, made.workspace)
+    place = ["--data", str(made.data)]
+    main(["run", "The cap", "--workspace", str(made.workspace), *place])
+    for command in ("/todo approve 001", *request.param):
+        main(["do", "s1", command, *place])
+    return made
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("left", [["/todo add command_team wipe"]], indirect=True)
+async def test_a_key_for_a_page_that_has_shown_nothing_yet_decides_nothing(left: Left) -> None:
+    async with left.opened() as o:
+        async with o.socket() as page:
+            shown = Shown(page)
+            await shown.ready("wipe")
+        async with o.socket() as page:
+            shown = Shown(page)
+            await shown.key("1")
+            await shown.see("wipe", "6 Details", " ready ")
+            assert left.first_shown("todo_002") and not (left.workspace / "wiped").exists()
+            await shown.key("1")
+            await left.until((left.workspace / "wiped").exists, "it was approved")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("left", [["/todo add command_team wait", "/todo add command_team soon"]], indirect=True)
+async def test_a_question_is_shown_once_a_page_shows_it(left: Left) -> None:
+    """(T3)"""
+    async with left.opened() as o:
+        async with o.socket() as page:
+            shown = Shown(page)
+            await shown.ready("wait")
+            await shown.key("1")
+            await shown.see("▸ runs")
+        (left.workspace / "gate").touch()
+        await left.until(lambda: left.first_shown("todo_003") is not None, "it is asked")
+        assert left.first_shown("todo_003") == "", "nobody has seen it, so its second hasn't begun"
+        async with o.socket() as page:
+            await Shown(page).see("soon", "6 Details")
+            await left.until((left.workspace / "done").exists, "it went on without an answer")
 
 
 def test_a_console_is_told_that_it_is_on_a_page() -> None:

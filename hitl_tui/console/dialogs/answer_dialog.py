@@ -449,6 +449,11 @@ class TextAnswer(WrittenAnswer[Given]):
         else:
             self._area.move_cursor(self._area.document.end)
 
+    def begin_anew(self) -> None:
+        self._end = False
+        if self.must_read:
+            self.call_after_refresh(self._look_for_end)
+
     def _look_for_end(self) -> None:
         if not self._end and self._area.size.height and self._area.scroll_offset.y >= self._area.max_scroll_y:
             self._end, self._told = True, ""

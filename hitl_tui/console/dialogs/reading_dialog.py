@@ -65,6 +65,10 @@ class ReadToEnd(Modal[Answered], Generic[Answered]):
     def end_seen(self) -> None:
         """The end came to be on the screen just now."""
 
+    def begin_anew(self) -> None:
+        self._end = False
+        self.call_after_refresh(self.look_for_end)
+
     def show_state(self) -> None:
         """Say whether it was read."""
 

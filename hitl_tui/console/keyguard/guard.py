@@ -100,7 +100,7 @@ class KeyGuard:
 
     - A question, or a dialog that decides, arms half a second after it was drawn, changed, or read to its end, and
       that was written to the terminal: a busy console may take a while for it. A key that was pressed before then is
-      dropped (`decides`).
+      dropped (`decides`). A page that connects has shown nothing: all of this begins anew with it (`begin`).
     - After a key that typed text it takes half a second until another decides. A digit or letter that comes sooner is
       held until then. Keys that go to the question (Ctrl+G, F2, arrows) type nothing.
     - A digit or letter decides only alone: it is held for a third of a second. With another character after it, or
@@ -149,6 +149,8 @@ class KeyGuard:
         self._drawn = clock()
         self._unseen = False
         """What was drawn last isn't on the terminal yet."""
+        self._begun = float("-inf")
+        """When the page that shows it first showed something; infinite until it does."""
         self._then: Callable[[], object] | None = None
         self._typed = float("-inf")
         self._before = float("-inf")
@@ -175,6 +177,12 @@ class KeyGuard:
 
     # What is drawn -------------------------------------------------------------------------------------------------
 
+    def begin(self) -> None:
+        """Another page shows the console from now on, and nothing of it yet."""
+        self._take()
+        self._begun = float("inf")
+        self.drawn()
+
     def drawn(self, then: Callable[[], object] | None = None) -> None:
         """What is asked was drawn just now, anew or changed, or its end came to be seen.
 
@@ -190,6 +198,7 @@ class KeyGuard:
     def _shown(self) -> None:
         self._unseen = False
         self._drawn = self._clock()
+        self._begun = min(self._begun, self._drawn)
         then, self._then = self._then, None
         if then is not None:
             then()
@@ -231,13 +240,13 @@ class KeyGuard:
         begun, ended = self._rest
         if self.pointer:
             begun, ended = max((begun, ended), (self._last, self._clicked))
-        return ended - max(begun, opened) >= ARM_AFTER
+        return ended - max(begun, opened, self._begun) >= ARM_AFTER
 
     def rest_remaining(self, opened: float) -> float:
         """Return the seconds until the next key comes after a rest since then; 0 when it does already."""
         if self.rested_since(opened):
             return 0.0
-        return max(0.0, ARM_AFTER - (self._clock() - max(self._last, opened)))
+        return max(0.0, ARM_AFTER - (self._clock() - max(self._last, opened, self._begun)))
 
     # What comes ----------------------------------------------------------------------------------------------------
 

@@ -30,6 +30,9 @@ class KeyScreen(Screen[Answered], Generic[Answered]):
         """Where what decides is on the screen, empty while it isn't there yet; None when nothing is asked."""
         return self.region
 
+    def begin_anew(self) -> None:
+        """Somebody looks at it who has seen nothing of it: what has to be read counts as read no more."""
+
     def kind_of(self, key: Key) -> KeyKind | None:
         """Return what a key would do; None where its binding says so."""
         return None

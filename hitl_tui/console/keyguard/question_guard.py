@@ -130,6 +130,11 @@ class ReadProgress:
         self._guard.drawn(shown)
         return True
 
+    def begin_anew(self) -> None:
+        """Whoever looks at it has seen nothing of it yet."""
+        self._read.clear()
+        self.unseen = self.picture is not None
+
     def put_away(self) -> bool:
         """Draw nothing; return whether something was drawn."""
         was, self.picture = self.picture, None

@@ -166,6 +166,9 @@ class SessionScreen(PromptScreen):
         self._went = False
         self.query_one(QuestionPanel).uncovered()
 
+    def begin_anew(self) -> None:
+        self.query_one(QuestionPanel).begin_anew()
+
     # Sessions --------------------------------------------------------------------------------------------------
 
     def opening(self, what: str, text: str = "", *, typed: bool = False) -> PendingSession:

@@ -251,10 +251,18 @@ class QuestionPanel(TitledFrame, can_focus=True):
         self.guard.drawn(partial(self.call_after_refresh, self._on_screen, self._reading.picture))
         self._places()
 
+    def begin_anew(self) -> None:
+        """A page shows it that has shown nothing of it yet."""
+        self.noticed = frozenset()
+        self._reading.begin_anew()
+        self.uncovered()
+
     def _notice(self, ids: frozenset[str]) -> None:
-        self.noticed |= ids
+        if console_of(self.app).watched:
+            self.noticed |= ids
 
     def _on_screen(self, picture: Picture | None) -> None:
+        self._notice(frozenset(q.id for q in self.questions))
         if self._reading.on_screen(picture):
             if picture is not None and self.display and self.screen is self.app.screen:
                 self.post_message(self.Drawn(picture[0]))
