@@ -14,6 +14,7 @@ FULL = "전세 시세를 조사하고 분석해서 보고서 작성해줘"  # se
 FULL_EN = "Find the lease law, analyse the rent increase and write a report"
 ONE = "강남구 아파트 시세 조회"  # search
 OPS = "run backup-database target=db, then run list-files, then run clean-logs"
+FOUR = "run backup-database target=db, then run clean-logs, then run deploy stage=test, then run list-files"
 TWO = "run clean-logs dir=logs, then run list-files"
 OWN = "Find the travel policy and count the working days between 2026-03-02 and 2026-03-13"
 
@@ -178,6 +179,17 @@ CASES: list[tuple[str, str | tuple[str, ...], str]] = [
     (OPS, "which step comes first?", KEPT),
     (OPS, "why don't we delete the logs before listing the files?", "backup-database > clean-logs > list-files"),
     (OPS, "swap steps 2 and 3", "backup-database > clean-logs > list-files"),
+    (OPS, "swap 2 and 3", "backup-database > clean-logs > list-files"),
+    (OPS, "swap 1 and 2", "list-files > backup-database > clean-logs"),
+    (OPS, "switch 1 with 2", "list-files > backup-database > clean-logs"),
+    (OPS, "swap the backup and the cleanup", "clean-logs > list-files > backup-database"),
+    (OPS, "swap 2", KEPT),
+    (OPS, "swap the order of 1 and 2", "list-files > backup-database > clean-logs"),
+    (OPS, "list-files에는 로그만, 1번과 3번 순서를 바꿔줘", "clean-logs > list-files > backup-database"),
+    (OPS, "2번과 3번 순서 바꿔줘", "backup-database > clean-logs > list-files"),
+    (OPS, "1번이랑 2번 바꿔줘", "list-files > backup-database > clean-logs"),
+    (FULL, "2번과 3번을 서로 바꿔줘", "search > report > analysis"),
+    (FOUR, "swap 1 and 4", "list-files > clean-logs > deploy > backup-database"),
     (OPS, "003번을 002번 앞으로 옮겨줘", "backup-database > clean-logs > list-files"),
     (OPS, "why is the backup needed?", KEPT),
     (FULL_EN, "great, but more detail please", KEPT),

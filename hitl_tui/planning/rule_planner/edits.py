@@ -41,7 +41,8 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 LEAVES = (Operation.REMOVE, Operation.SKIP)
 LEVELS = ("first", "last")
 """Words that put a step at an end of the plan, by their names in rules.toml."""
-_ROW = re.compile(r"(?P<one>\d)(?:,| and|, and) $")
+_ROW = re.compile(r"(?P<one>\d)(?:,|,? and| with| &) $")
+_UP_TO = re.compile(r" (?:(?:the|order|of) ){0,3}")
 _OBJECT = 5
 """Words between an English verb and what it is about, and the verb."""
 _NEAR = 3
@@ -199,10 +200,11 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping
         for kind, action in rules().actions.items()
         for place, after in action.found_in(sentence)
     ]
+    actions += [_Mark(m.span(), kind="order", after=not m[0].isascii()) for m in revise.reverse.finditer(sentence)]
     kinds = [_Mark(m.span(), Named(need)) for need, e in rules().targets.items() for m in e.finditer(sentence)]
     named = [_Mark(m.span(), Named(Need.RUN, command=n)) for n in commands for m in spoken_name(n).finditer(sentence)]
     there = any(action.kind not in ("add", "ask") for action in actions)
-    orders = (revise.sequence, revise.reverse, *rules().strategy.values())
+    orders = (revise.sequence, *rules().strategy.values())
     there = there or any(one.search(sentence) for one in orders)
     subject = report_subject(sentence)  # what is said there is what a report is on
     said = sentence.replace(subject, " " * len(subject), 1)
@@ -211,11 +213,14 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping
         deed = frozenset() if meant & lexicon().verbs else _deed_on(sentence, match.span(), actions)
         called = [name for name, words in commands.items() if words & meant and (not deed or words & deed)]
         named += [_Mark(match.span(), Named(Need.RUN, command=name)) for name in called if len(called) == 1]
+    told = [mark.place[1] for mark in actions if mark.kind not in ("add", "change", "rank")]
     for match in revise.number.finditer(sentence):
-        # A number alone is one only where something changes the plan, and in a row only behind another one.
-        row = _ROW.search(sentence[: match.start()]) if match["bare"] else None
+        # A number alone is one only behind what changes the plan, or in a row behind another one.
+        row = _ROW.search(sentence[: match.start()])
         others = [mark.place[1] for mark in named if mark.named and mark.named.number]
-        if (row and row.end("one") not in others) or not (actions or there or match["todo"] or match["step"]):
+        up_to = any(_UP_TO.fullmatch(sentence, end, match.start()) for end in told)
+        behind = up_to or bool(row and row.end("one") in others)
+        if not (behind if match["bare"] else actions or there or match["todo"] or match["step"]):
             continue
         named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
     named += [_Mark(m.span(), EVERYTHING) for m in revise.everything.finditer(sentence)]

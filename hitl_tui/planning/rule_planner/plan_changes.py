@@ -114,6 +114,7 @@ class _Sentence:
         strategy: how steps are to run; None where it doesn't say.
         level: `first` or `last`, where something is to go there.
         also, again: it asks for something besides, and for one more of what there is.
+        reverse: the steps that it names, or all, are to come the other way round.
         rest: the sentence with blanks for what it says of places; all blank once it gave a step its input.
         left: the edits that say no place and give no call its input; see `take_calls`.
         calls: the calls that begin in it; see `take_calls`.
@@ -131,6 +132,7 @@ class _Sentence:
         self.level = next((one for one in LEVELS if not asks and rules().actions[one].found_in(text)), "")
         self.also = rules().revise.also.search(text) is not None
         self.again = rules().revise.again.search(text) is not None
+        self.reverse = rules().revise.reverse.search(text) is not None
         self.rest, self.heeded = self._unplaced(), False
         self.left, self.calls, self.there, self.added = list[Edit](), list[Call](), list[str](), list[str]()
         self.questions, self.answers = list[str](), list[str]()
@@ -257,9 +259,14 @@ class _Sentence:
     @cached_property
     def row(self) -> list[str]:
         """Steps of the plan that are to come one after the other, as they are named, or all that are in reverse."""
-        if rules().revise.reverse.search(self.text):
-            named = [i for e in self.edits if e.operation not in LEAVES for i in self.anchors(e)]
-            return [t.id for t in reversed(self._scene.todos) if t.id in named or len(named) < 2]
+        if self.reverse:
+            edits = [e for e in self.edits if e.operation not in LEAVES]
+            told = [e for e in edits if e.operation is Operation.ORDER and not e.level]
+            wanted = [step for e in told or edits for step in e.steps]
+            numbered = [step for step in wanted if step.number]  # these are meant, whatever is named besides
+            named = self.anchors(Edit(None, tuple(numbered or wanted)))
+            every = not (named or any(map(str.isdigit, self.text)))
+            return [t.id for t in reversed(self._scene.todos) if t.id in named or every] if len(named) != 1 else []
         more = self.again or any(e.operation not in (*_PLACED, Operation.AFTER) for e in self.edits)
         if more or not rules().revise.sequence.search(self.text):
             return []
@@ -529,8 +536,11 @@ class _TextChanges:
         stay = [key for key in said.moved if key in self.revision.after]
         placed = row if said.row else said.added or stay or said.there
         with self.revision.attempt(said.added):
-            for one, other in pairwise(row):
-                self.revision.follow(other, one)
+            if said.reverse and len(row) == 2:  # what stands between them stays there
+                self.revision.exchange(*row)
+            else:
+                for one, other in pairwise(row):
+                    self.revision.follow(other, one)
             related = [] if said.row else [self._relate(edit, named or placed, said) for edit, named in said.relations]
             if said.level and not (said.row or any(related)):
                 self.revision.release(said.added)

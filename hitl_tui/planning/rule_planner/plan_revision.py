@@ -277,6 +277,25 @@ class PlanRevision:
             self._put(moved, anchors, [key for key in others if to_come.intersection(self.after[key])])
             self._places[moved] = "after", anchors[-1]
 
+    def exchange(self, one: str, other: str) -> None:
+        """Let two steps change places: one, which comes first then, waits for what the other did.
+
+        What works from something keeps it; refused where that would come after it.
+        """
+        places = {one: other, other: one}
+        now = {key: tuple(places.get(d, d) for d in self.after[places.get(key, key)]) for key in self.after}
+        if now == self.after:  # nothing says yet which of them is first
+            self.follow(other, one)
+            return
+        for key in self._readers & now.keys():
+            kept = [d for d in self.after[key] if key not in ancestors((d,), now)]
+            if self.after[key] and not kept:
+                raise _impossible(key, self.after[key][0])
+            now[key] = (*kept, *now[key])
+        for key, after in now.items():
+            self._wait(key, after)
+        self._places[one] = "before", other
+
     def _put(self, moved: str, ahead: Iterable[str], behind: Iterable[str]) -> None:
         """Let a step come between some and others; what only waits for something waits for it through the step."""
         reads, ahead, behind = moved in self._readers, tuple(ahead), tuple(behind)
