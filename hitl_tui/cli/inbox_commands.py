@@ -439,7 +439,7 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         question = next((q for q in seen.questions if q.id == request.id), None)
         if question is None:
             return None
-        handler = handler_of(registry, session, setup, acting_of(job), (request.id,))
+        handler = handler_of(registry, session, setup, acting_of(job), (request.id,), opens_next=True)
         found = await answer_request(handler, question, given.answer, text, given.reason)
         if found.failed:
             raise HitlError(found.message)

@@ -114,7 +114,13 @@ def acting_of(job: Job) -> Acting:
 
 
 def handler_of(
-    registry: SessionRegistry, session: SessionView, setup: SessionSetup, acting: Acting, names: tuple[str, ...] = ()
+    registry: SessionRegistry,
+    session: SessionView,
+    setup: SessionSetup,
+    acting: Acting,
+    names: tuple[str, ...] = (),
+    *,
+    opens_next: bool = False,
 ) -> CommandHandler:
     """Return what carries out a command that a shell gives; see `CommandHandler`."""
     return CommandHandler(
@@ -126,6 +132,7 @@ def handler_of(
         acting=acting,
         tasks=registry.tasks,
         names=names,
+        opens_next=opens_next,
     )
 
 

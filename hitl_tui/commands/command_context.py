@@ -157,6 +157,7 @@ class CommandContext:
         folder: where files are that are named without their folder, and a session is exported to a file with an ending;
             None for the current folder, and names as they are.
         event_id: id of the event that it posts: the same again changes nothing. Empty for one of its own.
+        opens_next: of a session that nobody owns, the caller opens it after the command.
     """
 
     session: SessionView
@@ -175,6 +176,7 @@ class CommandContext:
     tasks: TaskInbox | None = None
     event_id: str = ""
     folder: Path | None = None
+    opens_next: bool = False
 
     @property
     def identity(self) -> Identity:
@@ -622,11 +624,8 @@ class CommandContext:
         return None
 
     def change_result(self, status: str, message: str, data: Mapping[str, object]) -> CommandResult:
-        """Return the answer to what was done, or to what was recorded for the process that owns the session.
-
-        Of one that nobody owns, who recorded it opens it next.
-        """
-        if self.session.owned or self.session.alone:
+        """Return the answer to what was done, or to what was recorded for the process that owns the session."""
+        if self.session.owned or (self.opens_next and self.session.alone):
             return CommandResult(status, message, data)
         seen = self.session.snapshot
         told = Message("Recorded; the process that has the session open will act on it.")

@@ -124,7 +124,7 @@ class CommandHandler:
         since: when the chain of commands began that it carries out; see `CommandContext`.
         tasks: what waits of tasks outside of sessions; None where only this session counts.
         names: ids of the questions that are answered, where the command line names them.
-        folder: see `CommandContext`.
+        folder, opens_next: see `CommandContext`.
     """
 
     def __init__(
@@ -141,9 +141,21 @@ class CommandHandler:
         tasks: TaskInbox | None = None,
         names: tuple[str, ...] = (),
         folder: Path | None = None,
+        opens_next: bool = False,
     ) -> None:
         self._context = CommandContext(
-            session, planner, by, channel, admin, acting, terminal, names=names, since=since, tasks=tasks, folder=folder
+            session,
+            planner,
+            by,
+            channel,
+            admin,
+            acting,
+            terminal,
+            names=names,
+            since=since,
+            tasks=tasks,
+            folder=folder,
+            opens_next=opens_next,
         )
 
     def acting_as(self, identity: Identity) -> CommandHandler:
