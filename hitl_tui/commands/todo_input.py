@@ -9,6 +9,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.given_values import is_held
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
@@ -97,9 +98,9 @@ def manual_todo(
 def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]:
     """Return task text and parameters of an edit.
 
-    A JSON object or `name=value …` changes parameters and keeps the task; anything else is the new task, which takes
-    the place of the question in the parameters. For a declared command both change its parameters and leave the
-    command as it is; for a function or tool, what isn't named stays.
+    A JSON object or `name=value …` changes the parameters that it names and keeps the others and the task; anything
+    else is the new task, which takes the place of the question in the parameters. For a declared command both change
+    its parameters and leave the command as it is.
 
     Raises:
         BadInput: the JSON can't be read.
@@ -121,15 +122,15 @@ def edited_input(todo: SupervisorTodo, text: str) -> tuple[str, dict[str, Json]]
             "command": command,
             "parameters": parameters,
         }
-    called, before = todo.arguments.get("calls"), todo.arguments.get("input")
-    if given is not None and isinstance(called, str) and isinstance(before, Mapping):
-        nested = given.get("input")
-        changed = nested if "calls" in given and isinstance(nested, Mapping) else given
-        merged = {**before, **changed}
-        return call_description(todo.description, merged), {"calls": called, "input": merged}
-    if given is not None:
-        return todo.description, given
-    return text, {**todo.arguments, "query": text} if "query" in todo.arguments else {}
+    if given is None:
+        return text, {**todo.arguments, "query": text} if "query" in todo.arguments else {}
+    called, before = "calls" in todo.arguments, todo.arguments.get("input")
+    if not is_held(todo.arguments) or not isinstance(before, Mapping) or ("input" in given and not called):
+        merged = {**todo.arguments, **given}
+        return call_description(todo.description, merged), merged
+    nested = given.get("input")
+    merged = {**before, **(nested if "calls" in given and isinstance(nested, Mapping) else given)}
+    return call_description(todo.description, merged), {**todo.arguments, "input": merged}
 
 
 def call_description(description: str, given: JsonObject) -> str:

@@ -10,6 +10,7 @@ from hitl_tui.commands.parser import LONGEST_LINE, is_command, parse
 from hitl_tui.commands.spec import SPECS, Takes, help_table, registry
 from hitl_tui.commands.todo_input import edited_input
 from hitl_tui.core.errors import BadInput, UnknownName
+from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.todos import SupervisorTodo
 
 
@@ -113,4 +114,24 @@ def test_every_usage_begins_with_its_command_and_names_its_arguments() -> None:
 def test_other_words_take_the_place_of_the_question_and_leave_the_rest() -> None:
     todo = SupervisorTodo("todo_002", "Rent", description="old", agent_name="a", arguments={"query": "old", "limit": 3})
     assert edited_input(todo, "who paid?") == ("who paid?", {"query": "who paid?", "limit": 3})
-    assert edited_input(todo, "limit=5") == ("old", {"limit": "5"})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "then"),
+    [
+        ({"query": "old", "limit": 3}, "limit=5", {"query": "old", "limit": "5"}),
+        ({"query": "old", "today": "2026-11-30"}, '{"today": "2026-03-15"}', {"query": "old", "today": "2026-03-15"}),
+        (
+            {"input": {"region": "eu", "year": 2025}, "context": {"user": "a"}},
+            '{"year": 2026}',
+            {"input": {"region": "eu", "year": 2026}, "context": {"user": "a"}},
+        ),
+        ({"input": {"region": "eu"}, "thread": "t"}, '{"input": {"year": 1}}', {"input": {"year": 1}, "thread": "t"}),
+        ({"input": {"a": 1, "b": 2}, "calls": "f"}, '{"b": 3}', {"input": {"a": 1, "b": 3}, "calls": "f"}),
+    ],
+    ids=["search", "table question", "graph", "whole input of a graph", "function"],
+)
+def test_what_an_edit_does_not_name_stays(arguments: JsonObject, said: str, then: JsonObject) -> None:
+    """(D10)"""
+    todo = SupervisorTodo("todo_001", "Step", description="old", agent_name="a", arguments=arguments)
+    assert edited_input(todo, said) == ("old", then)
