@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 from aiohttp import web
 from textual_serve.app_service import AppService
@@ -70,7 +70,7 @@ class ServedConsole(AppService):
         self._closing: asyncio.Task[None] | None = None
         """Closes the pages that it was taken from."""
         self._starting = asyncio.Lock()
-        """Held while the process is being started, and while a page is told to it."""
+        """Held while the process is being started: pages that come at once share it."""
         self.page: web.WebSocketResponse | None = None
         """The connection of the page that shows it; None while none does."""
         self.seat = ""
@@ -89,21 +89,26 @@ class ServedConsole(AppService):
                 await self.page.send_str(text)
 
     async def _close_page(self) -> None:
-        page, self.page = self.page, None
-        await _close(page)
+        self._take_page(None)
+
+    def _take_page(self, page: web.WebSocketResponse | None) -> None:
+        """Take another page, or none; nothing waits until the one before has answered that it closes."""
+        before, self.page = self.page, page
+        self._closing = asyncio.create_task(_close(before, self._closing))
 
     async def show(self, page: web.WebSocketResponse, seat: str, width: int, height: int) -> None:
         """Show it on a page from now on: start the process, or let it draw all of itself again."""
-        self._closing = asyncio.create_task(_close(self.page, self._closing))
-        self.page, self.seat = page, seat
+        self._take_page(page)
+        self.seat = seat
         async with self._starting:
-            if self.over:
-                await page.close()
-            elif self._process is None:
+            if self._process is None and not self.over:
                 await self._start(width, height)
-            elif self.page is page:
-                await self.set_terminal_size(width, height)
-                await self.send_meta({"type": "shown"})
+                return
+        if self.over:
+            await page.close()
+        elif self.page is page:
+            await self.set_terminal_size(width, height)
+            await self.send_meta({"type": "shown"})
 
     async def left(self, page: web.WebSocketResponse) -> None:
         """A page is gone: unless another one has taken it over, nobody sees what it draws."""
@@ -133,19 +138,20 @@ class ServedConsole(AppService):
         assert process.stdout is not None
         assert process.stderr is not None
         complaints = asyncio.create_task(self._keep_complaint(process.stderr))
+        raves = False
         try:
             with suppress(asyncio.IncompleteReadError):
-                if await self._raves(process.stdout):
-                    return
-            await complaints
-            await self._explain()
+                raves = await self._raves(process.stdout)
+            if not raves:
+                await complaints
+                await self._explain()
         finally:
             self.over = True
             await self._close_page()
-            # While it goes it still draws, and would wait for somebody to take that.
-            while await process.stdout.read(_COMPLAINT):
-                pass
-            await complaints
+        # While it goes it still draws, and would wait for somebody to take that.
+        while await process.stdout.read(_COMPLAINT):
+            pass
+        await complaints
 
     async def _raves(self, drawn: asyncio.StreamReader) -> bool:
         """Hand on what it draws; return whether that is nothing a console draws, though it goes on.
@@ -200,23 +206,24 @@ class ServedConsole(AppService):
 
     async def stop(self) -> None:
         """End the process: it may put its session away first."""
-        process, task = self._process, self._task
         self.over = True
-        await self._close_page()
+        async with self._starting:
+            process, task = self._process, self._task
+        self._take_page(None)
         if process is None or task is None:
             return
-        await self.send_meta({"type": "quit"})
-        try:
-            await asyncio.wait_for(process.wait(), GRACE)
-        except TimeoutError:
+        quitting = self.send_meta({"type": "quit"})
+        ends = {task, asyncio.create_task(process.wait()), asyncio.create_task(quitting)}
+        __, left = await asyncio.wait(ends, timeout=GRACE)
+        if process.returncode is None:
             log.warning("a console didn't end within %.0f s and was killed", GRACE)
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-        try:
-            await asyncio.wait_for(task, GRACE)
-        except TimeoutError:
+            __, left = await asyncio.wait(ends, timeout=GRACE)
+        if left:
             log.warning("something that a console had started still holds its output")
+            cast("Any", process)._transport.close()  # asyncio has no public way to stop reading it
+            await asyncio.wait(left)
         self._task = None
 
 

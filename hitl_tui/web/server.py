@@ -153,6 +153,7 @@ class Site:
         self._command = tuple(command)
         self._headers = headers(gate.origin)
         self._consoles: list[ServedConsole] = []
+        self._ended = False
 
     def application(self) -> web.Application:
         """Return what aiohttp serves."""
@@ -229,11 +230,14 @@ class Site:
         """Show a console on a page, for as long as both are there: the page's own, one that was left, or another."""
         if "Origin" not in request.headers:
             return self._refused(_("Another page asked for this."))
-        page = web.WebSocketResponse(heartbeat=15, compress=False, max_msg_size=_LONGEST_MESSAGE)
+        page = web.WebSocketResponse(timeout=GRACE, heartbeat=15, compress=False, max_msg_size=_LONGEST_MESSAGE)
         await page.prepare(request)
         await self._clear()  # a page that is loaded again wants the session that its console is still putting away
-        seat = request.match_info["seat"]
-        own = [c for c in self._consoles if c.seat == seat] or [c for c in self._consoles if c.page is None]
+        seat, shown = request.match_info["seat"], [c for c in self._consoles if not c.over]
+        own = [c for c in shown if c.seat == seat] or [c for c in shown if c.page is None]
+        if self._ended:
+            await page.close(code=WSCloseCode.GOING_AWAY)
+            return page
         if not own and len(self._consoles) >= MOST:
             await page.close(code=WSCloseCode.TRY_AGAIN_LATER, message=b"too many consoles are open")
             return page
@@ -262,7 +266,8 @@ class Site:
         self._consoles = [console for console in self._consoles if console not in over]
 
     async def _shut(self, application: web.Application) -> None:
-        """Let all consoles go at once."""
+        """Let all consoles go at once; none begins any more."""
+        self._ended = True
         await asyncio.gather(*(console.stop() for console in self._consoles))
 
 

@@ -6,10 +6,11 @@ import asyncio
 import json
 import os
 import re
+import signal
 import socket
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from web_support import served, until
 from hitl_tui.cli import main, web_command
 from hitl_tui.config.extras import install_command
 from hitl_tui.core.errors import BadInput
+from hitl_tui.web import console_process
 from hitl_tui.web.auth import COOKIE, Gate, authority, loopback
 from hitl_tui.web.console_process import clipped, environment
 from hitl_tui.web.listening import listening
@@ -52,6 +54,12 @@ while True:
         packet(b"D", kind + data)
     if not kind or json.loads(data if kind == b"M" else b"{}").get("type") == "quit":
         break
+"""
+# Notes that it was started, and by a process that outlives it keeps its output open.
+STARTED = """
+import pathlib, subprocess, sys
+other = subprocess.Popen(["sleep", "600"], start_new_session=True)
+pathlib.Path(sys.argv[1], str(other.pid)).touch()
 """
 # Draws without a pause, still a lot after it was told to leave, and only then leaves in good order.
 FLOODER = r"""
@@ -284,6 +292,50 @@ async def test_a_console_that_no_page_shows_is_told(tmp_path: Path) -> None:
         async with o.socket() as page:
             assert await heard(page) == bytes(4096)
         await asyncio.to_thread(until, left.exists, lambda: "it was never told")
+
+
+def left_by(folder: Path) -> list[int]:
+    return [int(file.name) for file in folder.iterdir()]
+
+
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Path]:
+    """A folder that has the ids of the processes that `STARTED` leaves; they end with the test."""
+    yield tmp_path
+    for number in left_by(tmp_path):
+        os.kill(number, signal.SIGKILL)
+
+
+async def test_a_seat_has_one_console_however_many_pages_ask_at_once(
+    started: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console_process, "GRACE", 0.1)
+    async with opened(STARTED + SPEAKER, str(started)) as o:
+        pages = await asyncio.gather(*(o.socket() for __ in range(6)))
+        said = await asyncio.gather(*(page.receive() for page in pages))
+        assert [message.type for message in said].count(WSMsgType.BINARY) <= 2, "the last one has taken it"
+        assert len(left_by(started)) == 1
+
+
+async def test_a_process_that_outlives_a_console_does_not_keep_the_server(
+    started: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """(T11)"""
+    monkeypatch.setattr(console_process, "GRACE", 0.1)
+    async with asyncio.timeout(30), opened(STARTED + SPEAKER, str(started)) as o, o.socket() as page:
+        assert await heard(page) == b"hello"
+
+
+async def test_a_console_that_takes_nothing_any_more_does_not_keep_the_server(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """(T11)"""
+    monkeypatch.setattr(console_process, "GRACE", 0.1)
+    begun = SPEAKER.partition("while True")[0] + "import time; time.sleep(600)"
+    async with asyncio.timeout(30), opened(begun) as o, o.socket() as page:
+        assert await heard(page) == b"hello"
+        for __ in range(4):
+            await page.send_str(json.dumps(["stdin", "x" * 200_000]))
 
 
 async def test_a_console_that_can_not_begin_says_why() -> None:
