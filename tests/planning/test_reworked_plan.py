@@ -94,3 +94,23 @@ def test_half_of_the_cases_are_korean() -> None:
     korean = [said for _, said, _ in CASES if any("가" <= letter <= "힣" for letter in str(said))]
     assert len(CASES) >= 90 and len(CASES) // 3 <= len(korean) <= 2 * len(CASES) // 3
     assert sum(meant == KEPT for _, _, meant in CASES) >= 5
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        ("clean-logs days=3, the others 40", 'clean-logs is planned without regard to "others 40".'),
+        ("skip the backup, days=5", "Not taken up: 'days=5'"),
+        ("swap 1 and 2 and the backup mode=delta", "Not taken up: 'mode=delta'"),
+        ("skip the backup. dir=logs please", '"dir=logs please" is for one of 002, 003; say which.'),
+        ("put the cleanup first with days=30", None),
+        ("clean-logs with 2 weeks", None),
+    ],
+)
+async def test_what_of_a_change_is_not_worked_in_is_named(said: str, left: str | None) -> None:
+    """(P1)"""
+    planner = agent()
+    todos = planner.convert_with_strategy((await planner.create_execution_plan(OPS)).plan)
+    found = await planner.rework([said], OPS, todos)
+    assert found.changes
+    assert [str(note) for note in found.notes] == ([left] if left else [])

@@ -41,7 +41,7 @@ RELATIONS = frozenset({Operation.INSTEAD, Operation.BEFORE, Operation.AFTER})
 LEAVES = (Operation.REMOVE, Operation.SKIP)
 LEVELS = ("first", "last")
 """Words that put a step at an end of the plan, by their names in rules.toml."""
-_ROW = re.compile(r"(?P<one>\d)(?:,|,? and| with| &) $")
+_ROW = re.compile(r"(?:,|,? and| with| &) (?:the )?")
 _UP_TO = re.compile(r" (?:(?:the|order|of) ){0,3}")
 _OBJECT = 5
 """Words between an English verb and what it is about, and the verb."""
@@ -53,11 +53,20 @@ _LONGEST = 400
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """Steps as a text names them: by kind, by the number of the TODO or by what they call; all where by nothing."""
+    """Steps as a text names them: by kind, by the number of the TODO, by what they call or by the place in the plan.
+
+    By nothing all are.
+    """
 
     need: Need | None = None
     number: int = 0
     command: str = ""
+    nth: int = 0
+
+    @property
+    def one(self) -> bool:
+        """Whether it is exactly one step, by its number or place."""
+        return bool(self.number or self.nth)
 
 
 EVERYTHING = Named()
@@ -214,15 +223,20 @@ def _marks(sentence: str, commands: Mapping[str, frozenset[str]], deeds: Mapping
         called = [name for name, words in commands.items() if words & meant and (not deed or words & deed)]
         named += [_Mark(match.span(), Named(Need.RUN, command=name)) for name in called if len(called) == 1]
     told = [mark.place[1] for mark in actions if mark.kind not in ("add", "change", "rank")]
+
+    def behind(match: re.Match[str]) -> bool:
+        """Whether something stands behind what changes the plan, or in a row behind a number or place of a step."""
+        others = [mark.place[1] for mark in named if mark.named and mark.named.one]
+        rows = any(_ROW.fullmatch(sentence, end, match.start()) for end in others)
+        return rows or any(_UP_TO.fullmatch(sentence, end, match.start()) for end in told)
+
     for match in revise.number.finditer(sentence):
-        # A number alone is one only behind what changes the plan, or in a row behind another one.
-        row = _ROW.search(sentence[: match.start()])
-        others = [mark.place[1] for mark in named if mark.named and mark.named.number]
-        up_to = any(_UP_TO.fullmatch(sentence, end, match.start()) for end in told)
-        behind = up_to or bool(row and row.end("one") in others)
-        if not (behind if match["bare"] else actions or there or match["todo"] or match["step"]):
-            continue
-        named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
+        if behind(match) if match["bare"] else actions or there or match["todo"] or match["step"]:
+            named.append(_Mark(match.span(), Named(number=next(int(v) for v in match.groupdict().values() if v))))
+    for match in revise.nth.finditer(sentence):
+        if behind(match) if match[0].isascii() else actions:
+            named.append(_Mark(match.span(), Named(nth=int(str(match.lastgroup)[1:]))))
+            actions = [mark for mark in actions if not overlaps(mark.place, [match.span()])]
     named += [_Mark(m.span(), EVERYTHING) for m in revise.everything.finditer(sentence)]
     # A word that names a step isn't what is to be done next to what says where that goes; nor is a command's verb.
     places = [mark for mark in actions if mark.kind in (*RELATIONS, *LEVELS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -9,6 +10,7 @@ from functools import cached_property, partial
 from itertools import pairwise
 
 from hitl_tui.core.errors import BadInput, PlanError
+from hitl_tui.core.json_text import canonical
 from hitl_tui.core.messages import Message, joined
 from hitl_tui.core.names import step_name
 from hitl_tui.core.plan import Change, ExecutionStep, Strategy
@@ -45,7 +47,7 @@ from hitl_tui.planning.rule_planner.query_reader import (
 )
 from hitl_tui.planning.rule_planner.rule_file import Need, lexicon, rules
 from hitl_tui.planning.rule_planner.table_questions import LIMIT, TABLE, TEXT
-from hitl_tui.planning.rule_planner.values import blanked, given_in, overlaps
+from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, blanked, given_in, overlaps
 
 HELP = Message(
     "You can add a search, an analysis, a report or a declared command, and skip, remove or move steps: "
@@ -187,7 +189,7 @@ class _Sentence:
             told = [e for e in self.edits if e.operation in (Operation.ASK, Operation.ORDER)]
             steps = {step for e in told for step in e.steps}
             looks = any(step.need in (Need.FIND, Need.COMPUTE) for step in steps)
-            named = any(step.command or step.number for step in steps)
+            named = any(step.command or step.one for step in steps)
             return not looks and (named or acts(self.text, beside=True))
         return bool(self.level) and acts(self.text)
 
@@ -235,7 +237,7 @@ class _Sentence:
 
     def _leaves(self, edit: Edit) -> bool:
         """Return whether an edit takes out steps of the plan that it names."""
-        named = [step for step in edit.steps if not step.number]
+        named = [step for step in edit.steps if not step.one]
         return edit.operation in LEAVES and EVERYTHING not in named and bool(self._scene.named(named))
 
     def anchors(self, edit: Edit) -> list[str]:
@@ -263,7 +265,7 @@ class _Sentence:
             edits = [e for e in self.edits if e.operation not in LEAVES]
             told = [e for e in edits if e.operation is Operation.ORDER and not e.level]
             wanted = [step for e in told or edits for step in e.steps]
-            numbered = [step for step in wanted if step.number]  # these are meant, whatever is named besides
+            numbered = [step for step in wanted if step.one]  # these are meant, whatever is named besides
             named = self.anchors(Edit(None, tuple(numbered or wanted)))
             every = not (named or any(map(str.isdigit, self.text)))
             return [t.id for t in reversed(self._scene.todos) if t.id in named or every] if len(named) != 1 else []
@@ -297,21 +299,37 @@ class _TextChanges:
         self.given: set[str] = set()
 
     def give_inputs(self, said: _Sentence) -> None:
-        """Give the only step that is named and not begun the input that is said now, or the only one that takes it."""
+        """Give the step that is named and not begun the input that is said now; where none is, those that take it."""
         spans = [place for place, _ in rules().actions[Operation.CHANGE].found_in(said.text)]
         wanted = [(e.steps, e.subject) for e in said.edits if e.operation is Operation.CHANGE]
         given = [(subject, self.scene.named(steps)) for steps, subject in wanted]
-        if spans and not said.edits:
-            subject, todos = blanked(said.text, spans).strip(), self.scene.todos
-            given = [(subject, [t for t in todos if not todos[1:] or self._takes(subject, t)])]
         for subject, todos in given:
             if self._give(subject, [t for t in todos if t.status in IDLE]):
+                said.rest, said.heeded = " " * len(said.text), True
+        if not said.edits and (spans or PAIR.search(said.text)):
+            self._give_all(blanked(said.text, spans).strip(), said)
+
+    def _give_all(self, subject: str, said: _Sentence) -> None:
+        """Give what a sentence says of no step to the only one that takes it, or to all that call something."""
+        todos = [todo for todo in self.scene.todos if todo.status in IDLE]
+        alone = not (self.scene.todos[1:] or PAIR.search(subject))
+        takes = [todo for todo in todos if alone or self._takes(subject, todo)]
+        if len(takes) > 1 and len(takes) < len([todo for todo in todos if self.scene.facts_of(todo)]):
+            steps = ", ".join(step_name(todo.id) for todo in takes)
+            self.refusals.append(BadInput(Message('"{}" is for one of {}; say which.', cut(subject, 60), steps)))
+            said.rest, said.heeded = " " * len(said.text), True
+            return
+        for todo in takes:
+            if self._give(subject, [todo]):
                 said.rest, said.heeded = " " * len(said.text), True
 
     def _takes(self, words: str, todo: SupervisorTodo) -> bool:
         """Return whether words say nothing but what a step may be called with."""
         facts = self.scene.facts_of(todo)
-        call = fill(words, facts)[0] if facts else None
+        try:
+            call = fill(words, facts)[0] if facts else None
+        except PlanError:  # it has no parameter of that name
+            return False
         return call is not None and bool(call.parameters) and not (call.unread or call.unplaced)
 
     def _give(self, words: str, idle: Sequence[SupervisorTodo]) -> bool:
@@ -333,6 +351,25 @@ class _TextChanges:
                 self.refusals.append(refusal)
                 said.heeded = True
             said.heeded = said.heeded or self.revision.state != before
+        for said in sentences:
+            with suppress(BadInput):  # a step that isn't there was named before
+                self._give_left(said)
+
+    def _give_left(self, said: _Sentence) -> None:
+        """Give the values that stand beside a change to the only step that its sentence names, or say they are left."""
+        told = [canonical(dict(one)).decode() for one in self.revision.inputs.values()]
+        told += [canonical(dict(new.step.input_mapping)).decode() for new in self.revision.new.values()]
+        left = [match[0] for match in PAIR.finditer(said.text) if not any(_holds(one, match) for one in told)]
+        if self.revision.inputs.keys().isdisjoint(said.named) and not said.added:
+            amounts = given_in(PAIR.sub(lambda match: " " * len(match[0]), said.text))
+            left += [said.text[slice(*one.place)] for one in amounts if one.measure not in ("", "count")]
+        if not (left and said.heeded and said.edits):
+            return
+        staying = [todo for todo in self.scene.todos if todo.id in said.named and todo.id not in self.revision.gone]
+        idle = [todo for todo in staying if todo.status in IDLE and todo.id not in self.revision.inputs]
+        words = " ".join(left)
+        if not (len(idle) == 1 and self._takes(words, idle[0]) and self._give(words, idle)):
+            self.refusals.append(BadInput(Message("Not taken up: {}", repr(cut(words, 100)))))
 
     def _deeds(self, sentences: Sequence[_Sentence]) -> Iterator[tuple[_Sentence, Callable[[], None]]]:
         """Yield what is to be done, with the sentence that asks for it: what leaves, what is new, and the order."""
@@ -587,9 +624,10 @@ class _TextChanges:
         if changes or strategy:
             unread = [s.text for s in sentences if not (s.heeded or s.strategy) and terms_of(s.text)]
             refused = [refusal.message for refusal in self.refusals]
-            notes = [*refused, *(Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread)]
+            left = left_out(asked, scene.language)
+            notes = [*refused, *left, *(Message("Not taken up: {}", repr(cut(sentence, 100))) for sentence in unread)]
             kept = {todo_id for todo_id, how in self.revision.gone.items() if how is Change.REMOVE}
-            reason = joined([*_changes_told(changes, kept), *left_out(asked, scene.language), *refused])
+            reason = joined([*_changes_told(changes, kept), *left, *refused])
             return Proposed(reason, tuple(changes), strategy, tuple(notes))
         if self.refusals:
             raise self.refusals[0]
@@ -631,6 +669,13 @@ def _changes_told(changes: Sequence[PlanChange], kept: Collection[str] = ()) -> 
             skipped = change["kind"] == Change.SKIP and change["todo_id"] in kept
             told.setdefault(_KEPT if skipped else _TOLD[change["kind"]], []).append(step_name(change["todo_id"]))
     return [sentence.filled(names) for sentence, names in told.items()]
+
+
+def _holds(arguments: str, pair: re.Match[str]) -> bool:
+    """Whether canonical JSON of arguments has what `name=value` gives; of a list that isn't looked for."""
+    value = PARTICLE.sub("", pair["value"].rstrip(".,;!?")).strip("\"'")
+    said = (f'"{pair["name"]}":{form}' for one in (value, value.lower()) for form in (one, f'"{one}"'))
+    return "," in value or pair[0] in arguments or any(one in arguments for one in said)
 
 
 def _unchecked(condition: str, todo: SupervisorTodo) -> BadInput:

@@ -77,11 +77,12 @@ class Scene:
     def named(self, steps: Iterable[Named]) -> list[SupervisorTodo]:
         found: dict[str, SupervisorTodo] = {}
         for step in steps:
-            if step.number:
-                todos = [t for t in self.todos if t.id == f"todo_{step.number:03d}"]
+            if step.one:
+                by_place = list(self.todos[step.nth - 1 : step.nth]) if step.nth else []
+                todos = by_place or [t for t in self.todos if t.id == f"todo_{step.number:03d}"]
                 if not todos:
                     known = ", ".join(step_name(t.id) for t in self.todos[:6]) or "none"
-                    raise BadInput(Message("No step {}; known: {}.", f"{step.number:03d}", known))
+                    raise BadInput(Message("No step {}; known: {}.", f"{step.number or step.nth:03d}", known))
             elif step.command:
                 todos = self.called(step.command)
             else:
