@@ -570,7 +570,7 @@ class DataFolder:
     @property
     def absent(self) -> bool:
         """There is nothing to look at, and it isn't made for that."""
-        return not (self._make or self.ledger.exists())
+        return not (self._make or self.root.is_dir())
 
     @property
     def read_only(self) -> bool:
