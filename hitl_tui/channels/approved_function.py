@@ -6,7 +6,6 @@ import asyncio
 import inspect
 import json
 import os
-import re
 import secrets
 import sys
 import threading
@@ -26,14 +25,13 @@ from hitl_tui.language import translate
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.secrecy import Secrecy
-from hitl_tui.task_checkpoints.call_gate import Answer, Asked, CallGate, Said
+from hitl_tui.task_checkpoints.call_gate import Answer, Asked, CallGate, Said, usable_name
 from hitl_tui.task_checkpoints.checkpoint import Call
 from hitl_tui.task_checkpoints.folders import masc_folder
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_NAME = re.compile(r"\w[\w.@+-]{0,59}")
 _FOR_EVER = float(10**9)
 _BY_POSITION = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
 _PROCESS = secrets.token_hex(6)
@@ -90,14 +88,16 @@ def require_approval(
             @wraps(function)
             async def called_later(*args: P.args, **kwargs: P.kwargs) -> Any:
                 call = asking.call(args, kwargs)
-                return await call.make(await asking.answer(call, asyncio.sleep))
+                gate = await asyncio.to_thread(asking.gate)  # it reads the rules
+                return await call.make(await gate.decide(asking.asked(call), asking.wait, asyncio.sleep))
 
             return cast("Callable[P, T]", called_later)
 
         @wraps(function)
         def called(*args: P.args, **kwargs: P.kwargs) -> T:
             call = asking.call(args, kwargs)
-            return cast("T", call.make(_waited_for(partial(asking.answer, call))))
+            said = _waited_for(lambda sleep: asking.gate().decide(asking.asked(call), asking.wait, sleep))
+            return cast("T", call.make(said))
 
         return called
 
@@ -128,11 +128,8 @@ class _Asking:
         self.tool = name or function.__qualname__.rpartition("<locals>.")[2]
         module = function.__module__
         script = Path(getattr(sys.modules.get(module), "__file__", None) or module).stem
-        self._agent, self._session = agent or (script if module == "__main__" else module), session
-        for key, given in (("agent", self._agent), ("session", session)):
-            if not _NAME.fullmatch(given):
-                shown = one_line(json.dumps(given, ensure_ascii=False), 80)
-                raise BadInput(Message("{} can't be {}: up to 60 letters, digits and . - _ @ +.", key, shown))
+        self._agent = usable_name("agent", agent or (script if module == "__main__" else module))
+        self._session = usable_name("session", session)
         self.signature = inspect.signature(function)
         parameters = list(self.signature.parameters.values())
         unnamed = next((p for p in parameters if p.kind in _BY_POSITION), None)
@@ -153,13 +150,15 @@ class _Asking:
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> _Call:
         return _Call(self, self.signature.bind(*args, **kwargs))
 
-    def answer(self, call: _Call, sleep: Callable[[float], Awaitable[None]]) -> Coroutine[Any, Any, Said]:
-        """Return what a call is answered with."""
+    def asked(self, call: _Call) -> Asked:
+        """Return what people are asked."""
+        return Asked(self._session, Call(self._agent, self.tool, call.shown, call.folder), self._question)
+
+    def gate(self) -> CallGate:
+        """Return what answers: the rules as they are now, and the people of the folder."""
         data = Path(default_data_folder(os.environ)).absolute()
         masc = masc_folder(None, Path(self._folder) if self._folder is not None else None)
-        gate = CallGate(masc, data, os.environ, Secrecy(), partial(wake, data, (masc.parent,), os.environ))
-        asked = Asked(self._session, Call(self._agent, self.tool, call.shown, call.folder), self._question)
-        return gate.decide(asked, self.wait, sleep)
+        return CallGate(masc, data, os.environ, Secrecy(), partial(wake, data, (masc.parent,), os.environ))
 
 
 class _Call:

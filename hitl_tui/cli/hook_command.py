@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +27,7 @@ from hitl_tui.language import translate, using
 from hitl_tui.ledger.entry_files import at_once
 from hitl_tui.notifications.wake import wake
 from hitl_tui.policy.secrecy import Secrecy
-from hitl_tui.task_checkpoints.call_gate import Answer, Asked, CallGate, Said
+from hitl_tui.task_checkpoints.call_gate import Answer, Asked, CallGate, Said, usable_name
 from hitl_tui.task_checkpoints.checkpoint import Call
 from hitl_tui.task_checkpoints.folders import masc_folder
 
@@ -42,7 +41,6 @@ DEFAULT_WAIT = 50.0
 ALLOWED, DENIED, ASKS, EDITED = 0, 2, 3, 4
 _CODES = {"allow": ALLOWED, "deny": DENIED, "ask": ASKS, "edit": EDITED}
 _LARGEST = 4_000_000
-_NAME = re.compile(r"\w[\w.@+-]{0,59}")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -209,9 +207,4 @@ def _object(sent: JsonObject, key: str) -> dict[str, Json]:
 
 
 def _name(sent: JsonObject, key: str) -> str:
-    found = _text(sent, key)
-    if not _NAME.fullmatch(found):
-        raise BadInput(
-            Message("{} can't be {}: up to 60 letters, digits and . - _ @ +.", key, one_line(json.dumps(found), 80))
-        )
-    return found
+    return usable_name(key, _text(sent, key))

@@ -49,8 +49,9 @@ async def _trust(job: Job) -> int:
         return await _revoke(workspace_folder(arguments.workspace), by, job)
     folder = existing_workspace(arguments.workspace)
     found = await trust_in(folder, data)
+    concerned = await _concerned(found, job)
     if arguments.show:
-        return await _show(found, job)
+        return _show(found, concerned, job)
     digest, how = arguments.digest, "digest"
     if not digest:
         if arguments.json or not _at_terminal():
@@ -59,13 +60,12 @@ async def _trust(job: Job) -> int:
                 help=f"{found.command} --show --json prints it; then: {found.command} --digest DIGEST",
             )
         if found.trusted:
-            return await _show(found, job)
-        job.out.lines([*layout(trust_rows(found.to_dict())), *_question_lines(await _concerned(found, job))])
+            return _show(found, concerned, job)
+        job.out.lines([*layout(trust_rows(found.to_dict())), *_question_lines(concerned)])
         if not _agreed():
             job.out.lines([_("Not trusted; nothing was changed.")])
             return DONE
         digest, how = found.digest, "terminal"
-    concerned = await _concerned(found, job)
     async with opened(job, make=True) as registry:
         registry.data.check_writable()
         granted = await registry.trust.grant(folder, digest, by=by, how=how)
@@ -109,8 +109,7 @@ def _question_lines(concerned: Sequence[RequestView]) -> list[str]:
     return [shown(line) for line in (*head, *(f"  {v.request.session}: {asked_words(v)}" for v in concerned))]
 
 
-async def _show(found: WorkspaceTrust, job: Job) -> int:
-    concerned = await _concerned(found, job)
+def _show(found: WorkspaceTrust, concerned: Sequence[RequestView], job: Job) -> int:
     message = (
         Message("{} is trusted ({}).", found.folder, found.by)
         if found.trusted

@@ -34,8 +34,8 @@ class Answer:
         number: 1 to 7; what a place means never changes.
         label: one or two words.
         verdict: what it says; None for edit and details.
-        ask: what comes first: nothing, `reason`, `inner`, `edit`, `parts`, `details`, `always`, or a question to
-            confirm; `run` lets what a proposal adds run, too.
+        ask: what comes first: nothing, `reason`, `inner`, `edit`, `parts`, `details`, `always`, `rescue`, `run`
+            (what a proposal adds), `stop` (says what is stopped, to confirm), or a question to confirm.
         why_not: why it isn't possible; empty when it is.
         action: what it answers a team's own question with; empty for any other.
         edits: its dialog shows all that is sent, and holds it until that was read.
@@ -69,7 +69,6 @@ class Answer:
 
 _BINDING = (Verdict.APPROVE, Verdict.USE_AS_DONE, Verdict.RETRY, Verdict.DO_AGAIN)
 _PLACES = {1: mark("Approve"), 2: mark("Edit"), 3: mark("Reject"), 4: mark("Skip"), 5: mark("Respond")}
-_STOP_ALL = "stop"
 _DO_AGAIN = mark("Do it again, although it may have happened already?")
 
 _ANSWERS: Mapping[Kind, Mapping[int, tuple[str, Verdict | None, str]]] = {
@@ -82,7 +81,7 @@ _ANSWERS: Mapping[Kind, Mapping[int, tuple[str, Verdict | None, str]]] = {
     Kind.FAILURE: {
         1: (mark("Retry"), Verdict.RETRY, ""),
         2: (mark("Edit"), None, "edit"),
-        3: (mark("Stop all"), Verdict.STOP, _STOP_ALL),
+        3: (mark("Stop all"), Verdict.STOP, "stop"),
         4: (mark("Skip"), Verdict.SKIP, ""),
     },
     Kind.EFFECT: {

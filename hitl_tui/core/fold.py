@@ -124,7 +124,7 @@ def interrupted(draft: Draft, event: Event) -> None:
     """A run ended at interrupts: `todo_id`, `run_id`, `interrupts`, `delivered` (ids it was given answers for).
 
     Each interrupt has `id`, `path`, `index`, `value`; optionally `schema`, `at` (where its thread stood), `again` (what
-    runs again), `programs` (what answering lets run, as it was when it was asked) `changed` (the files of it that
+    runs again), `programs` (what answering lets run, as it was when it was asked), `changed` (the files of it that
     aren't what they were when something about the step was said last) and `notes` (what to know before it is answered).
     One that is asked as before keeps its question, and its answer if there is one meanwhile.
 

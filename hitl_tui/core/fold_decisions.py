@@ -73,7 +73,7 @@ def _decided_plan(draft: Draft, event: Event, verdict: Verdict) -> None:
         raise Refused(Message("The plan isn't the one that was shown; look at it again."), reason="stale")
     expired = event.data.get("outcome") == Outcome.EXPIRED
     if verdict is not Verdict.APPROVE and not expired and str(event.data.get("reason", "")).strip():
-        spared = draft.control.spared + event.data.get("spares", False)  # it uses up none until it is worked in
+        spared = draft.control.spared + int(event.data.get("spares", False))  # it uses up none until it is worked in
         remarks = _remarks(draft, event)
         draft.control = replace(draft.control, plan=board.PLAN_REVISE, feedback=remarks, spared=spared)
         return

@@ -438,8 +438,14 @@ def _said(entry: Entry, asked: Mapping[str, Request]) -> LoggedDecision | None:
         origin = data.get("origin") or {}
         what = {"fork": FORKED, "import": IMPORTED}.get(str(origin.get("kind")), RESTORED)
         told = origin or data
+        by, channel = str(data.get("by", "")), str(told.get("channel", ""))
         return LoggedDecision(
-            *(what, "", what, str(data.get("by", "")), str(told.get("channel", "")), entry.at),
+            what,
+            "",
+            what,
+            by,
+            channel,
+            entry.at,
             about=str(data.get("checkpoint_id", "")),
             number=int(told.get("number", 0)),
             source=str(origin.get("session", "")),

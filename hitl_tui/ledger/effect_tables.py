@@ -113,9 +113,9 @@ def _as_done_there(db: Transaction, effect: Effect) -> Effect:
 
 def _effect(row: Row) -> Effect:
     key, session, todo_id, branch, run_id, status, _last, at, *entries = row
-    began_in, began_n, began, ended_in, ended_n, ended = entries
-    started = data_of(began, began_in, began_n)
-    outcome = data_of(ended, ended_in, ended_n)["outcome"] if ended is not None else {}
+    start_in, start_n, start, end_in, end_n, end = entries
+    started = data_of(start, start_in, start_n)
+    outcome = data_of(end, end_in, end_n)["outcome"] if end is not None else {}
     began = "" if "status" in started else at  # a copy knows of it, and not when
     place, name, subject = str(started.get("place", "")), started["name"], started["subject"]
     return Effect(key, session, todo_id, branch, run_id, name, subject, status, outcome, place, began)

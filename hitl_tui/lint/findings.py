@@ -202,8 +202,8 @@ class Report:
 
     def asking(self, node: str) -> tuple[Finding, ...]:
         """Return what is found in a node that may ask, or in the tools that it runs."""
-        names = (node, f"{node}/", "tool " if node == "tools" else f"{node}/")
-        asking = [r for r in self.rows if r.interrupts and (r.node == node or r.node.startswith(names[1:]))]
+        inside = (f"{node}/", "tool ") if node == "tools" else f"{node}/"
+        asking = [r for r in self.rows if r.interrupts and (r.node == node or r.node.startswith(inside))]
         return tuple(dict.fromkeys(finding for row in asking for finding in row.findings))
 
     def to_dict(self) -> dict[str, Any]:

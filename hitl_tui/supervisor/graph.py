@@ -253,7 +253,7 @@ class TeamSupervisor:
         remarks, taken = control.feedback.split("\n"), [f"todo_{control.highest:03d}"]
         # What the session follows its plan with belongs to the event loop, and the changes are made in a thread.
         draft = Draft(replace(board, follower=PlanFollower()), self._rules())
-        # Feedback of earlier records, which spares none, comes before all that does.
+        # This remark was spared a revision until now; of an earlier record none was, which leaves nothing to take off.
         spared = max(0, control.spared - 1)
         draft.control = replace(control, plan=b.PLAN_DRAFT, revision=control.revision + 1, spared=spared)
         try:

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import canonical
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Judgement, Policy, Ruling
 from hitl_tui.core.requests import Outcome
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.ledger.existing_record import has_record
 from hitl_tui.policy.approvers import ApproverFile
@@ -27,6 +30,7 @@ from hitl_tui.task_checkpoints.folders import held_under, register, store_of, tr
 from hitl_tui.task_checkpoints.service import TaskCheckpoints
 
 _SETTINGS = "hitl.toml"
+_NAME = re.compile(r"\w[\w.@+-]{0,59}")
 
 
 class Answer(StrEnum):
@@ -77,6 +81,22 @@ class Asked:
     def question(self) -> str:
         """What people are asked."""
         return self.message or f"{self.call.agent} is about to use {self.call.tool}"
+
+
+def usable_name(what: str, name: str) -> str:
+    """Return the name of an agent or a session, if a task can be named after it.
+
+    Args:
+        what: which name it is, as the program calls it.
+        name: the name.
+
+    Raises:
+        BadInput: it can't be used.
+    """
+    if not _NAME.fullmatch(name):
+        shown = one_line(json.dumps(name, ensure_ascii=False), 80)
+        raise BadInput(Message("{} can't be {}: up to 60 letters, digits and . - _ @ +.", what, shown))
+    return name
 
 
 class CallGate:

@@ -261,7 +261,7 @@ class Lines:
         self._returned = part.endswith(b"\r") or (self._returned and not part)
 
     def _begin_anew(self) -> None:
-        """Go back to the begin of the line; hand on what stood in it where none was for a second."""
+        """Go back to the beginning of the line; hand on what stood in it, at most once a second."""
         now = self.clock()
         if self._line.strip() and now - self._shown >= 1.0 and self._may_speak():
             self._shown = now

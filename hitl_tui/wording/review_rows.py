@@ -36,7 +36,8 @@ def review_heading(request: ReviewRequest) -> str:
     if request.kind == PLAN:
         asked = _("Approve the plan?")
         revised = _("revision {n} of at most {most}").format(n=request.revision, most=request.most_revisions)
-        parts = [revised if request.revision else "", _("last revision: after it the plan goes ahead") * request.last]
+        last = _("last revision: after it the plan goes ahead") if request.last else ""
+        parts = [revised if request.revision else "", last]
     else:
         asked = in_line(request.message) or _("Approve the step?")
         parts = [risk_words(request.risk)]

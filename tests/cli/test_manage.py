@@ -124,7 +124,7 @@ def test_export_and_import_in_processes_of_their_own(begun: Shell, tmp_path: Pat
 def test_an_export_of_a_session_that_another_process_has_open(begun: Shell, tmp_path: Path) -> None:
     owner = begun.start("--line", "--session", "s1")
     try:
-        read_until(owner, "todo_002")
+        read_until(owner, "002")
         exported = begun.process("export", "s1", str(tmp_path / "s1.hitl"))
         assert exported.code == 0, exported.err
         assert begun.process("fork", "s1").code == 0
