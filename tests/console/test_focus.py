@@ -198,7 +198,7 @@ async def test_a_click_as_another_question_takes_the_place_opens_nothing(tmp_pat
         c.panel.post_message(Actions.Clicked(3))
         await c.pilot.pause()
         assert c.app.screen is c.session, "no reason is asked for what was only just drawn"
-        c.clock.rest()
+        await c.until(lambda: c.panel.complete and c.rested(), "the question, as it stays")
         c.panel.post_message(Actions.Clicked(3))
         await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
 
