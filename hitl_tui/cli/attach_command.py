@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hitl_tui.cli.console_command import has_screen, open_console
 from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.graph_settings import content_of_file, given_settings
+from hitl_tui.cli.graph_settings import content_of_file, given_settings, header_variables
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
@@ -23,6 +23,7 @@ from hitl_tui.config.declared_graphs import (
 from hitl_tui.config.paths import given_path
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import team_graph
+from hitl_tui.core.addresses import is_url
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
@@ -57,8 +58,12 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
             store can't be used.
     """
     workspace = workspace_folder(given.workspace)
-    declared = team_graph(given.name, workspace) or declared_graph(given.name, workspace)
-    declaration = given_settings(given).of_one(_with_store(_trusted(declared, data, given.trust), given))
+    if is_url(given.name):
+        found = _served(given)
+    else:
+        declared = team_graph(given.name, workspace) or declared_graph(given.name, workspace)
+        found = _with_store(_trusted(declared, data, given.trust), given)
+    declaration = given_settings(given).of_one(found)
     team = TeamRegistry.from_config(WorkspaceConfig(graphs={declaration.name: declaration})).get(declaration.name)
     assert team.graph is not None
     with contextlib.redirect_stdout(sys.stderr):
@@ -89,6 +94,19 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
     return Attachment(declaration, query, given.input is not None, tuple(notes), team.graph.takes)
 
 
+def _served(given: Arguments) -> GraphDeclaration:
+    """Return the graph of a LangGraph server that a command line names.
+
+    Raises:
+        BadInput: it can't be reached, has no such graph or thread, or an option isn't for it.
+    """
+    from hitl_tui.graphs.langgraph_server import served_declaration
+
+    if given.saver:
+        raise BadInput("A LangGraph server keeps its threads itself; --saver isn't for it.")
+    return served_declaration(given.name, given.assistant, given.thread, header_variables(given.header))
+
+
 def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDeclaration:
     """Return a graph with the variables that its folder gives it."""
     from dataclasses import replace
@@ -112,6 +130,8 @@ def _trusted(declaration: GraphDeclaration, data: Path, once: str) -> GraphDecla
 def _with_store(declaration: GraphDeclaration, given: Arguments) -> GraphDeclaration:
     from dataclasses import replace
 
+    if given.assistant or given.header:
+        raise BadInput("--assistant and --header are for a LangGraph server: hitl-tui attach http://HOST:PORT")
     if given.thread and not given.saver:
         raise BadInput("--thread names a thread in a store; say which store with --saver.")
     saver = given.saver

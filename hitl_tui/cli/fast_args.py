@@ -102,6 +102,8 @@ class Arguments(NamedTuple):
         input: the graph's input, of `attach`: JSON, words, or `@file`; None when it is to be asked for.
         context, config: what graphs get as context and configuration, of `attach` and `run`: JSON or `@file`.
         saver: a checkpoint store that the graph's threads live in, of `attach`; empty for the session's own.
+        assistant: of a LangGraph server, of `attach`; empty for the only one.
+        header: headers for such a server, each with the variable that holds it.
         limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
         lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
         host, port: where `web` listens; None when no port was given.
@@ -164,6 +166,8 @@ class Arguments(NamedTuple):
     context: str | None = None
     config: str | None = None
     saver: str = ""
+    assistant: str = ""
+    header: Sequence[str] = ()
     metrics: str | None = None
     limit: int | None = None
     skip: int | None = None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hitl_tui.cli.fast_args import Arguments
@@ -13,6 +14,9 @@ from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
+
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def given_settings(given: Arguments) -> GraphSettings:
@@ -46,6 +50,27 @@ def given_object(name: str, text: str | None) -> JsonObject:
         raise BadInput(Message("--{} isn't valid JSON: {}.", name, one_line(str(error), 200))) from error
     if not isinstance(found, dict):
         raise BadInput(Message("--{} must be a JSON object.", name))
+    return found
+
+
+def header_variables(given: Sequence[str]) -> dict[str, str]:
+    """Return the variables that hold headers, by the header's name.
+
+    Args:
+        given: `NAME=VARIABLE` each.
+
+    Raises:
+        BadInput: one isn't of that form.
+    """
+    found = {}
+    for text in given:
+        header, _, variable = text.partition("=")
+        if not _HEADER.fullmatch(header) or not _VARIABLE.fullmatch(variable):
+            raise BadInput(
+                Message("--header takes NAME=VARIABLE, the variable that holds its value, not {}.", one_line(text, 60)),
+                help=Message("For example: --header Authorization=AGENTS_AUTHORIZATION"),
+            )
+        found[header] = variable
     return found
 
 

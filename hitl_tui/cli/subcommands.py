@@ -536,15 +536,17 @@ _ROWS = (
         "attach",
         "attach_command:attach",
         "GRAPH",
-        "run any LangGraph graph under supervision: agent.py:graph, module:attribute",
+        "run any LangGraph graph under supervision: agent.py:graph, module:attribute, http://HOST:PORT",
         "GRAPH [--input JSON|TEXT|@FILE] [--context JSON|@FILE] [--config JSON|@FILE]\n"
-        "       [--workspace DIR] [--session ID] [--saver URI --thread T]\n"
+        "       [--workspace DIR] [--session ID] [--saver URI] [--thread T]\n"
+        "       [--assistant A] [--header NAME=VARIABLE]…\n"
         "       [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME] [--line | --json]",
         "Run any LangGraph graph under supervision, unchanged: its interrupts become "
         "questions, you can browse its\nhistory and restore any point of it, and a crash "
         "loses nothing.\n\nGRAPH is module:attribute, path.py:attribute (or path.py, when "
         "it holds one graph), a langgraph.json, or\nthe name of a graph in the "
-        "workspace's langgraph.json or of a team in its hitl.toml. The attribute may be\na compiled graph, "
+        "workspace's langgraph.json or of a team in its hitl.toml; or http://HOST:PORT of a LangGraph server, which\n"
+        "runs it, with --assistant where it has several. The attribute may be\na compiled graph, "
         "a builder, a factory or an @entrypoint. --input runs the graph with that input at once;\nwithout it "
         "you are asked. Nodes get a store that is kept for the workspace, and the context that --context\nand the "
         "defaults of its schema make.",
@@ -560,7 +562,15 @@ _ROWS = (
                 help="keep its threads in this SQLite file, or postgresql://user@host/database; its password in "
                 "PGPASSWORD or ~/.pgpass",
             ),
-            option("--thread", metavar="T", default="", help="continue this thread of that store"),
+            option("--thread", metavar="T", default="", help="continue this thread of that store or server"),
+            option("--assistant", metavar="A", default="", help="of a LangGraph server: an assistant's name or id"),
+            option(
+                "--header",
+                metavar="NAME=VARIABLE",
+                action="append",
+                default=[],
+                help="send a LangGraph server this header, whose value the variable holds; may be repeated",
+            ),
             *_BEGINNING,
             _LINE,
             _JSON,

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.paths import given_path
+from hitl_tui.core.addresses import is_url
 from hitl_tui.core.errors import BadInput, ConfigError
 from hitl_tui.core.json_types import Json, JsonObject, Stored
 from hitl_tui.core.messages import Message
@@ -45,6 +46,9 @@ class GraphDeclaration:
         optional: a failure skips the step instead of blocking what depends on it.
         offered: context that a person gave to all graphs of a session: this one takes the fields that it has.
         store: what langgraph.json says of the store that its nodes get: `path` of one of its own, or `index` and `ttl`.
+        assistant: of a graph that a LangGraph server runs, whose address is the target: its id or name, or its graph's;
+            empty for the only one.
+        header_env: variables that hold the headers which that server is sent, by the header's name.
     """
 
     name: str
@@ -64,6 +68,13 @@ class GraphDeclaration:
     optional: bool = False
     offered: Mapping[str, Any] = field(default_factory=dict)
     store: Mapping[str, Any] = field(default_factory=dict)
+    assistant: str = ""
+    header_env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_served(self) -> bool:
+        """Whether a LangGraph server runs it."""
+        return is_url(self.target)
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -75,7 +86,7 @@ class GraphDeclaration:
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON, without what environment variables hold: those are read anew."""
         data = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "env"}
-        data |= {"config": dict(self.config), "offered": dict(self.offered), "store": dict(self.store)}
+        data |= {name: dict(data[name]) for name in ("config", "offered", "store", "header_env")}
         return {**data, "state_types": list(self.state_types), "pins": list(self.pins)}
 
     @classmethod

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from hitl_tui.config.declared_commands import argument_problem
 from hitl_tui.config.problems import Problem, quoted
+from hitl_tui.core.addresses import is_url
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 
@@ -65,11 +66,6 @@ class ToolDeclaration:
         if self.kind != "mcp":
             return self.target
         return f"{self.tool} @ {self.url or shlex.join(self.server)}"
-
-
-def is_url(text: str) -> bool:
-    """Return whether a text is an address that an MCP server may have."""
-    return text.startswith(("http://", "https://"))
 
 
 def target_problems(key: str, target: str) -> Iterator[Problem]:

@@ -15,7 +15,6 @@ from typing import Annotated, Any, Literal, Self, get_args
 from pydantic import (
     AfterValidator,
     BaseModel,
-    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -409,6 +408,7 @@ _MADE_FROM: Mapping[str, tuple[str, ...]] = {
     "tool": ("tool",),
     "mcp": ("server", "tool"),
     "graph": ("graph",),
+    "remote": ("url",),
     "agent": ("prompt", "tools"),
     _PACKAGED: (),
 }
@@ -417,24 +417,22 @@ _TOOLS = ("function", "tool", "mcp")
 _OTHERS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_TOOLS, ("retries", "idempotent")),
     "graph": ("config", "context", "state_types", "saver"),
+    "remote": ("config", "context", "assistant", "header_env"),
     "agent": ("most_calls",),
     _PACKAGED: (),
 }
 """What else has a meaning for some kinds only."""
 
 
-def _kind(value: object) -> object:
-    if value == "remote":
-        raise wrong(Problem((), Message('can\'t be "remote" yet: run the graph here, with kind = "graph"')))
-    return value
-
-
 class _OwnTeam(_Team):
-    kind: Annotated[Literal["function", "tool", "mcp", "graph", "agent", "packaged"], BeforeValidator(_kind)]
+    kind: Literal["function", "tool", "mcp", "graph", "remote", "agent", "packaged"]
     function: str = ""
     tool: str = ""
     server: Server = ()
     graph: str = ""
+    url: str = ""
+    assistant: str = ""
+    header_env: dict[str, EnvironmentName] = {}
     description: str = ""
     risk: RiskName = "high"
     timeout: Duration | None = None
@@ -463,6 +461,8 @@ class _OwnTeam(_Team):
         needed = (key for key in takes if key != "tools" and not getattr(self, key))
         problems += [Problem((), Message("needs {}", quoted(key))) for key in needed]
         problems += _tool_problems(self.tools, declared(info))
+        if self.url and (said := server_address_problem(self.url)):
+            problems.append(Problem(("url",), said))
         if self.kind in ("function", "tool") and (target := getattr(self, self.kind)):
             problems += target_problems(self.kind, target)
         if self.retries and self.risk != "low" and not self.idempotent:
@@ -474,7 +474,7 @@ class _OwnTeam(_Team):
     def graph_declaration(self, name: str, pins: _Pins) -> GraphDeclaration:
         return GraphDeclaration(
             name=name,
-            target=self.graph,
+            target=self.graph or self.url.rstrip("/"),
             folder="",
             description=self.description,
             risk=self.risk,
@@ -483,6 +483,8 @@ class _OwnTeam(_Team):
             context=self.context,
             state_types=tuple(self.state_types),
             saver=self.saver,
+            assistant=self.assistant,
+            header_env=self.header_env,
             pins=pins.and_those_of(self.pins),
             optional=self.optional,
         )
@@ -530,7 +532,7 @@ def _tool_problems(tools: Sequence[str], known: Declared) -> Iterator[Problem]:
 
 
 def _is_own_team(value: object) -> bool:
-    made = ("kind", "function", "tool", "server", "graph", "prompt")
+    made = ("kind", "function", "tool", "server", "graph", "url", "prompt")
     return isinstance(value, dict) and value.get("kind") != _PACKAGED and not value.keys().isdisjoint(made)
 
 
@@ -747,7 +749,9 @@ class _File(_Section):
             search=SearchSettings(documents=tuple(self.teams.search_team.documents)),
             document=DocumentSettings(folder=self.teams.document_team.folder),
             commands={name: command.declaration(name, self.pins) for name, command in commands.items()},
-            graphs={n: t.graph_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind == "graph"},
+            graphs={
+                n: t.graph_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind in ("graph", "remote")
+            },
             tools={n: t.tool_declaration(n, self.pins) for n, t in self.own_teams.items() if t.kind in _TOOLS},
             agents={n: t.agent_declaration(n) for n, t in self.own_teams.items() if t.kind == "agent"},
             disabled=frozenset(team for team in (*TEAMS, *self.own_teams) if not getattr(self.teams, team).enabled),

@@ -32,6 +32,7 @@ from hitl_tui.graphs.graph_schema import field_schema
 from hitl_tui.graphs.graph_store import keeps_store
 from hitl_tui.graphs.graph_target import GraphError, looks_like_graph
 from hitl_tui.graphs.json_values import plain
+from hitl_tui.graphs.served_graph import ServedGraph
 
 if TYPE_CHECKING:
     from langgraph.checkpoint.base import BaseCheckpointSaver
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     AnyPregel = Pregel[Any, Any, Any, Any]
 
-AnyGraph: TypeAlias = "AnyPregel | StateGraph[Any, Any, Any, Any]"
+AnyGraph: TypeAlias = "AnyPregel | StateGraph[Any, Any, Any, Any] | ServedGraph"
 
 _DATABASE = "SELECT file FROM pragma_database_list WHERE name = 'main'"
 _SYNCHRONOUS = frozenset({"SqliteSaver", "PostgresSaver", "ShallowPostgresSaver"})
@@ -87,6 +88,9 @@ async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitSta
     Raises:
         GraphError: there is none, or making it failed.
     """
+    if isinstance(found, ServedGraph):
+        stack.push_async_callback(found.close)
+        return found
     functions: list[AnyGraph] = []
 
     def is_graph(value: Any) -> bool:
@@ -113,6 +117,8 @@ async def facts_of(graph: AnyGraph) -> GraphFacts:
     from langgraph.graph import StateGraph
     from langgraph.store.memory import InMemoryStore
 
+    if isinstance(graph, ServedGraph):
+        return GraphFacts(graph.input_schema, tuple(graph.nodes), context=ContextForm(schema=graph.context_fields))
     saver = None if isinstance(graph, StateGraph) else graph.checkpointer
     compiled = graph.compile() if isinstance(graph, StateGraph) else graph
     try:
@@ -173,7 +179,7 @@ def with_saver(
     state_types: tuple[str, ...] = (),
     store: BaseStore | None = None,
 ) -> AnyPregel:
-    """Return a graph on a saver, everything else as it was compiled; one with a durable saver of its own keeps it.
+    """Return a graph on a saver, everything else as it was compiled; one with a durable saver or a server keeps that.
 
     Args:
         graph: compiled, a builder, or made by the functional API.
@@ -186,6 +192,8 @@ def with_saver(
     """
     from langgraph.graph import StateGraph
 
+    if isinstance(graph, ServedGraph):
+        return cast("AnyPregel", graph)
     kept = saver.with_allowlist(_types(state_types)) if state_types else saver
     try:
         if isinstance(graph, StateGraph):

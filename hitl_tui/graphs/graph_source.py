@@ -49,11 +49,13 @@ class GraphSource:
         files: what each holds, by its path with no links in it.
         programs: SHA-256 of each by its path as a person knows it, relative to the workspace; of many files all but
             the first are one entry.
+        served: the graph itself, where a LangGraph server runs it.
     """
 
     of: tuple[str, ...]
     files: Mapping[str, bytes]
     programs: Mapping[str, str]
+    served: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from types import CodeType, ModuleType
 from typing import Any
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
-from hitl_tui.config.declared_tools import is_url
 from hitl_tui.core.errors import BadInput, error_words
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import nearest
@@ -178,11 +177,8 @@ def load_target(declaration: GraphDeclaration, source: GraphSource) -> object:
         GraphError: the module can't be imported, or the attribute is missing.
         BadInput: its source changed, and something else than this loaded it.
     """
-    if is_url(declaration.target):
-        raise GraphError(
-            Message("A running LangGraph server can't be attached yet."),
-            help=Message("Attach the graph itself, in the folder of its langgraph.json: hitl-tui attach FOLDER:NAME"),
-        )
+    if source.served is not None:
+        return source.served
     hold(source)
     place, _, attribute = declaration.target.rpartition(":")
     if not place or place.endswith((os.sep, "/")) or attribute.endswith(".py"):

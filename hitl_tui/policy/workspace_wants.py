@@ -109,12 +109,15 @@ def _commands(config: WorkspaceConfig) -> Iterator[Want]:
 
 def _graphs(config: WorkspaceConfig, files: WorkspaceFiles) -> Iterator[Want]:
     for name, graph in config.graphs.items():
-        text = graph.target
+        text = f"{graph.assistant or '—'} @ {_host(graph.target)}" if graph.is_served else graph.target
+        if graph.header_env:
+            text += Message(", sends {}", ", ".join(graph.header_env.values()))
         if graph.state_types:
             text += Message(", imports {}", ", ".join(graph.state_types))
         if settings := _settings(graph):
             text += Message(", with {}", settings)
-        yield Want(WantKind.GRAPH, _safe(name), _safe(text), Risk.HIGH, _file_of(graph, files))
+        kind = WantKind.SERVER if graph.is_served else WantKind.GRAPH
+        yield Want(kind, _safe(name), _safe(text), Risk.HIGH, _file_of(graph, files))
         if graph.saver:
             yield Want(WantKind.STORE, _safe(name), _safe(graph.saver), Risk.HIGH, FILE_NAME)
 

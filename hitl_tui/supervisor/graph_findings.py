@@ -50,6 +50,8 @@ async def report_of(declaration: GraphDeclaration) -> Report | None:
 
     Only its source is read, in a thread.
     """
+    if declaration.is_served:
+        return None
     return await asyncio.to_thread(_lint, declaration)
 
 

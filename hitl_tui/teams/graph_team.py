@@ -31,6 +31,7 @@ from hitl_tui.teams.contract import GO_ON, PROGRAMS, Team, TeamGraph, TeamSource
 
 if TYPE_CHECKING:
     from hitl_tui.graphs.graph_loader import GraphFacts
+    from hitl_tui.graphs.served_graph import ServedGraph
 
 _BESIDE = frozenset({"programs", "context", "config"})
 """What stands beside an input and isn't part of it."""
@@ -80,6 +81,7 @@ class GraphTeam(Team):
         self._secret_names = tuple(secret_names)
         self._imports: dict[str, Imports] = {}
         self._facts: tuple[Mapping[str, str], GraphFacts] | None = None
+        self._graph: ServedGraph | None = None
 
     @property
     def input_schema(self) -> JsonSchema:
@@ -116,10 +118,22 @@ class GraphTeam(Team):
         return self._with_files(self._code())
 
     def _code(self) -> GraphSource:
+        if self.declaration.is_served:
+            return self._served()
         return source_of(self.declaration, self._workspace, self._imports)
 
+    def _served(self) -> GraphSource:
+        """Return what a server says of the graph; the graph is the same until that changes."""
+        from hitl_tui.graphs.langgraph_server import facts_from
+        from hitl_tui.graphs.served_graph import ServedGraph
+
+        facts = facts_from(self.declaration)
+        if self._graph is None or self._graph.facts != facts:
+            self._graph = ServedGraph(self.declaration, facts)
+        return GraphSource((self.declaration.target,), {}, {facts.name: facts.digest}, self._graph)
+
     def _with_files(self, code: GraphSource) -> GraphSource:
-        if self.risk is not Risk.HIGH:
+        if self.risk is not Risk.HIGH or code.served is not None:  # no file of the workspace runs on a server
             return code
         return replace(code, programs={**code.programs, **self._whole(code)})
 

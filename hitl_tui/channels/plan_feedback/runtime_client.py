@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import ipaddress
 import threading
 import urllib.error
 import urllib.request
@@ -16,6 +15,7 @@ from urllib.parse import quote, urlsplit
 from hitl_tui.channels.plan_feedback.documents import StoreDenied
 from hitl_tui.channels.plan_feedback.feedback import Feedback, proper_id
 from hitl_tui.channels.plan_feedback.store import AlreadyAnswered, Fate, PublishedRequest, checked_id
+from hitl_tui.core.addresses import is_here
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.messages import Message
@@ -42,7 +42,7 @@ class RuntimeClient:
     def __init__(self, address: str, token: str = "") -> None:
         self._base, self._token = _checked(address), token
         handlers: list[urllib.request.BaseHandler] = [_NoRedirect()]
-        if _is_here(self._base):
+        if is_here(self._base):
             handlers.append(urllib.request.ProxyHandler({}))
         self._opener = urllib.request.build_opener(*handlers)
 
@@ -170,12 +170,3 @@ def _checked(address: str) -> str:
     if not good or not address.isascii() or not address.isprintable() or " " in address:
         raise BadInput(Message("{} isn't the address of a runtime: http://HOST:PORT.", repr(one_line(address, 100))))
     return address.rstrip("/")
-
-
-def _is_here(address: str) -> bool:
-    """Return whether an address is of this machine, where no proxy is asked."""
-    host = urlsplit(address).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -15,6 +15,7 @@ from hitl_tui.core.errors import error_words
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.graph_target import where
+from hitl_tui.graphs.served_graph import ServedRunFailed
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached_graphs.node_containment import NodeExited
 from hitl_tui.teams.contract import EffectInDoubt, TeamFailure, TeamResult
@@ -117,10 +118,13 @@ def failure_text(error: BaseException) -> str:
             if said
             else Message("A node ended the program (SystemExit)")
         )
+    elif isinstance(error, ServedRunFailed):  # its server says what was raised there, and no frame of it is here
+        return said
     elif isinstance(error, GraphRecursionError):
         text = Message("It never ended: {}. A recursion_limit in its config changes the limit", said.partition(". ")[0])
     else:
-        text = _unstorable(error) or (f"{type(error).__name__}: {said}" if said else type(error).__name__)
+        kind = type(error).__name__
+        text = _unstorable(error) or (f"{kind}: {said}" if said else kind)
     file, line = where(error)
     return Message("{} ({} line {})", text, file, line) if file else text
 

@@ -30,6 +30,8 @@ from hitl_tui.graphs.graph_source import GraphSource
 from hitl_tui.graphs.graph_store import keeps_store, open_store
 from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.graphs.json_values import plain, said
+from hitl_tui.graphs.langgraph_server import server_thread
+from hitl_tui.graphs.served_graph import STRETCH, ServedGraph, ServedRunFailed
 from hitl_tui.graphs.state_text import answer_of
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.activity import started_words
@@ -169,6 +171,8 @@ class GraphRunner:
         Raises:
             GraphError: the declared one can't be loaded.
         """
+        if declared.is_served:
+            return None
         own = declared.store.get("path")
         if not own and keeps_store(getattr(graph, "store", None)):
             return None
@@ -200,12 +204,12 @@ class GraphRunner:
         """Return the configuration of a run: its thread, what was approved, and what the LangGraph server adds."""
         return configuration(spec, team, self.thread(spec, team))
 
-    @staticmethod
-    def thread(spec: RunSpec, team: GraphSpec) -> str:
-        """Return the thread a run is on."""
+    def thread(self, spec: RunSpec, team: GraphSpec) -> str:
+        """Return the thread a run is on; on a server, which others use, too, it is this session's alone."""
         own = spec.todo.metadata.get("threads", {}).get(spec.run_id)
         kept = spec.step.get("thread") or own or spec.stopped_on
-        return kept or team.declaration.thread or spec.continued or spec.run_id
+        found = kept or team.declaration.thread or spec.continued or spec.run_id
+        return server_thread(self._services.lineage, found) if team.declaration.is_served else found
 
     async def drive(self, spec: RunSpec, team: GraphSpec) -> Asks | Ended:
         """Let a run go on to its next question or its end.
@@ -229,6 +233,8 @@ class GraphRunner:
             raise self._failed_before(spec, team, past.failure)
         loaded, config = await self._loaded(team), self.place(spec, team)
         graph = loaded.graph
+        if isinstance(loaded.found, ServedGraph):
+            past = await self._settled(spec, team, loaded.found, past)
         told = Told.of(spec, past.own, rested=past.rested)
         approved = spec.todo.programs or loaded.programs  # of old sessions nothing is known
         changed = await asyncio.to_thread(team.changed, approved, loaded.programs)
@@ -339,6 +345,29 @@ class GraphRunner:
         found = await self._services.ledger.effects(*sessions)
         return [e for e in found if e.todo_id == spec.todo.id and e.name == "graph"]
 
+    async def _settled(
+        self, spec: RunSpec, team: GraphSpec, graph: ServedGraph, past: SegmentHistory
+    ) -> SegmentHistory:
+        """Return what is known of a TODO's stretches once the server has told of those whose end nobody saw.
+
+        Raises:
+            GraphFailure: one of this run failed there. GraphError: the server can't be reached.
+        """
+        unseen = [stretch for stretch in past.stretches if stretch.status == "started"]
+        for stretch in unseen:
+            thread, failed = self.thread(spec, team), ""
+            try:
+                sent = await graph.follow(thread, stretch.key)
+            except ServedRunFailed as error:
+                sent, failed = False, clip(mask(str(error), dict(self._services.secrets)), 500)
+            outcome: JsonObject = {"thread": thread, ERROR: failed} if failed else {}
+            ended = replace(spec, run_id=stretch.run_id)
+            await self._end(stretch.key, ended, "done" if sent else "failed", outcome)
+        found = await self._past(spec) if unseen else past
+        if found.failure is not None:
+            raise self._failed_before(spec, team, found.failure)
+        return found
+
     def _failed_before(self, spec: RunSpec, team: GraphSpec, stretch: Effect) -> GraphFailure:
         """Return what a run failed with whose process died before it could say so."""
         outcome = stretch.outcome
@@ -406,6 +435,7 @@ class GraphRunner:
         services, spec = self._services, leg.spec
         effect = await self._begin(leg)
         key = effect.key
+        leg = replace(leg, config={**leg.config, "metadata": {**leg.config["metadata"], STRETCH: key}})
         try:
             async with contained():
                 final = await self._stream(leg)

@@ -37,10 +37,10 @@ async def edit_state(graph: AnyPregel, place: RunnableConfig, values: Mapping[st
         place: the checkpoint.
         values: what the fields are changed to, or what their reducers get.
     """
-    nodes = (node for name, node in graph.nodes.items() if not name.startswith("__"))
-    writer = next((node.writers[0] for node in nodes if node.writers), None)
+    nodes = [node for name, node in graph.nodes.items() if not name.startswith("__")]
+    writer = next((node.writers[0] for node in nodes if isinstance(node, PregelNode) and node.writers), None)
     if not isinstance(graph, CompiledStateGraph) or writer is None:
-        await graph.aupdate_state(place, dict(values), as_node=None)
+        await _update(graph, place, values)
         return
     saver: Any = graph.checkpointer
     state, held = await graph.aget_state(place), await saver.aget_tuple(place)
@@ -52,6 +52,19 @@ async def edit_state(graph: AnyPregel, place: RunnableConfig, values: Mapping[st
     editing = copy.copy(graph)
     editing.nodes = {**graph.nodes, _EDITOR: PregelNode(triggers=[], channels=[], writers=[writer])}
     await editing.aupdate_state(place, Command(update=dict(values), goto=[*goes, *sends]), as_node=_EDITOR)
+
+
+async def _update(graph: AnyPregel, place: RunnableConfig, values: Mapping[str, Any]) -> None:
+    """Change a state as LangGraph does, and take it back where something else would come next.
+
+    Raises:
+        BadInput: something else would.
+    """
+    before = await graph.aget_state(place)
+    after = await graph.aget_state(await graph.aupdate_state(place, dict(values), as_node=None))
+    if sorted(before.next) != sorted(after.next):
+        await graph.aupdate_state(before.config, None, as_node="__copy__")
+        raise _other_next(before, after)
 
 
 async def edited(graph: AnyPregel, place: RunnableConfig, values: Mapping[str, Any]) -> StateSnapshot | None:
@@ -82,11 +95,15 @@ async def edited(graph: AnyPregel, place: RunnableConfig, values: Mapping[str, A
         said = one_line(error_words(error), 300)
         raise BadInput(Message("The state can't be changed like this: {}.", said)) from error
     if sorted(before.next) != sorted(after.next):
-        raise BadInput(
-            Message(
-                "With this change {} would come next instead of {}; the state stays as it was.",
-                ", ".join(after.next) or Message("nothing"),
-                ", ".join(before.next) or Message("nothing"),
-            )
-        )
+        raise _other_next(before, after)
     return after
+
+
+def _other_next(before: StateSnapshot, after: StateSnapshot) -> BadInput:
+    return BadInput(
+        Message(
+            "With this change {} would come next instead of {}; the state stays as it was.",
+            ", ".join(after.next) or Message("nothing"),
+            ", ".join(before.next) or Message("nothing"),
+        )
+    )

@@ -1,0 +1,243 @@
+"""A running LangGraph server, reached by LangGraph's own client; its failures become one sentence."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from uuid import UUID, uuid5
+
+from hitl_tui.config.declared_graphs import GraphDeclaration, team_name
+from hitl_tui.config.model_settings import address_problem
+from hitl_tui.core.addresses import is_here
+from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import digest
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
+from hitl_tui.graphs.graph_target import GraphError
+
+if TYPE_CHECKING:
+    from langgraph_sdk.client import LangGraphClient, SyncLangGraphClient
+
+ASSISTANTS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
+"""The namespace from which a server makes the id of a graph's default assistant."""
+_THREADS = UUID("3f1c5a52-7f3e-5a3b-9b0e-6d1f0c1f2a77")
+"""The namespace from which the thread of a run is made that has no thread of the server's."""
+_MOST = 100
+"""Assistants that a server is asked for at once."""
+_SECONDS = 15.0
+"""How long one answer may take that isn't a run's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LangGraphServer:
+    """Where a server is, and what it is told with every request.
+
+    Args:
+        url: its address.
+        headers: by name.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+
+    @classmethod
+    def of(cls, declaration: GraphDeclaration) -> LangGraphServer:
+        """Return the server of a graph.
+
+        Raises:
+            BadInput: a variable that holds one of its headers isn't set.
+        """
+        headers = {}
+        for header, variable in declaration.header_env.items():
+            value = declaration.env.get(variable, "") if variable not in os.environ else os.environ[variable]
+            if not value:
+                raise BadInput(
+                    Message("{} isn't set; it holds the header {} for {}.", variable, header, declaration.name)
+                )
+            headers[header] = value
+        return cls(declaration.target, headers)
+
+    @property
+    def _key(self) -> dict[str, None]:
+        """What says that LangGraph's key stays here: it goes to nobody whom others could pretend to be."""
+        return {} if self.url.startswith("https://") or is_here(self.url) else {"api_key": None}
+
+    def client(self) -> LangGraphClient:
+        """Return a client for one event loop; whoever asks closes it."""
+        from langgraph_sdk import get_client
+
+        return get_client(url=self.url, headers=dict(self.headers), **self._key)
+
+    @contextmanager
+    def asked(self) -> Iterator[SyncLangGraphClient]:
+        """Give a client that waits for its answers.
+
+        Raises:
+            GraphError: the server can't be reached, or refuses.
+        """
+        from langgraph_sdk import get_sync_client
+
+        with self.told(), get_sync_client(url=self.url, headers=dict(self.headers), timeout=_SECONDS, **self._key) as c:
+            yield c
+
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Make one sentence of whatever goes wrong with a request.
+
+        Raises:
+            GraphError: the server can't be reached, or refuses.
+        """
+        import httpx
+
+        try:
+            yield
+        except httpx.HTTPStatusError as error:
+            raise self._refused(error) from error
+        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
+            raise ServerUnreachable(self._unreachable(error)) from error
+        except ValueError as error:  # what answers speaks no JSON
+            raise GraphError(Message("What answers at {} is no LangGraph server.", self.shown)) from error
+
+    @property
+    def shown(self) -> str:
+        """Its address, as a person may see it."""
+        return one_line(self.url, 200)
+
+    def _unreachable(self, error: Exception) -> Message:
+        said = one_line(str(error), 200) or type(error).__name__
+        return Message("The LangGraph server at {} can't be reached: {}.", self.shown, said.rstrip("."))
+
+    def _refused(self, error: Any) -> GraphError:
+        status = error.response.status_code
+        if status in (401, 403):
+            return GraphError(
+                Message("The LangGraph server at {} refuses ({}).", self.shown, status),
+                help=Message("Set LANGGRAPH_API_KEY, or name a header's variable: --header Authorization=VARIABLE"),
+            )
+        said = one_line(str(getattr(error, "message", "") or error), 300).rstrip(".")
+        return GraphError(Message("The LangGraph server at {} answers {}: {}.", self.shown, status, said))
+
+
+class ServerUnreachable(GraphError):
+    """A LangGraph server can't be reached now; what runs there goes on."""
+
+
+def server_thread(lineage: str, thread: str) -> str:
+    """Return the id of a thread on a server: a thread of ours gets one of its own session, the server's stay.
+
+    Args:
+        lineage: of the session, which no other has.
+        thread: what the session calls it.
+    """
+    try:
+        return str(UUID(thread))
+    except ValueError:
+        return str(uuid5(_THREADS, f"{lineage} {thread}"))
+
+
+@dataclass(frozen=True, slots=True)
+class ServedFacts:
+    """What a server tells of one of its assistants.
+
+    Args:
+        url: the server's address.
+        assistant: as it is there.
+        schemas: of its input, state and context.
+        drawing: its nodes and edges.
+    """
+
+    url: str
+    assistant: Mapping[str, Any]
+    schemas: Mapping[str, Any]
+    drawing: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """What a question calls it that an approval of a run binds."""
+        return Message("assistant {} ({})", self.assistant.get("name") or self.assistant["graph_id"], self.url)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all that decides what a run of it does, as far as its server tells."""
+        kept = ("assistant_id", "graph_id", "version", "config", "context")
+        return digest([{key: self.assistant.get(key) for key in kept}, self.schemas, self.drawing])
+
+
+def facts_from(declaration: GraphDeclaration) -> ServedFacts:
+    """Ask a server about the assistant that a graph is.
+
+    Raises:
+        GraphError: it can't be reached, or has no such assistant. BadInput: a header is missing.
+    """
+    server = LangGraphServer.of(declaration)
+    with server.asked() as client:
+        found = _assistant(client, server, declaration.assistant)
+        assistant_id = found["assistant_id"]
+        drawing = client.assistants.get_graph(assistant_id, xray=True)
+        schemas = cast("Mapping[str, Any]", client.assistants.get_schemas(assistant_id))
+        return ServedFacts(server.shown, found, schemas, drawing)
+
+
+def served_declaration(url: str, assistant: str, thread: str, header_env: Mapping[str, str]) -> GraphDeclaration:
+    """Return the graph that a person names by a server's address.
+
+    Args:
+        url: the address.
+        assistant: an assistant's id or name, or a graph's; empty for the thread's, or the only one.
+        thread: the thread to go on with; empty for one of its own.
+        header_env: variables that hold headers, by the header's name.
+
+    Raises:
+        GraphError: the server can't be reached, has no such thing, or has several. BadInput: a header is missing.
+    """
+    if wrong := address_problem(url):
+        raise BadInput(Message("{} {}.", one_line(url, 200) if "@" not in url else Message("The address"), wrong))
+    declaration = GraphDeclaration(
+        "graph", url.rstrip("/"), str(Path.cwd()), assistant=assistant, thread=thread, header_env=header_env
+    )
+    server = LangGraphServer.of(declaration)
+    with server.asked() as client:
+        if thread:
+            metadata = _thread(client, server, thread).get("metadata") or {}
+            assistant = assistant or str(metadata.get("assistant_id") or metadata.get("graph_id") or "")
+        found = _assistant(client, server, assistant)
+    name = str(found.get("name") or found["graph_id"])
+    return replace(declaration, name=team_name(name), assistant=str(found["assistant_id"]))
+
+
+def _thread(client: SyncLangGraphClient, server: LangGraphServer, thread: str) -> Mapping[str, Any]:
+    from langgraph_sdk.errors import NotFoundError
+
+    try:
+        return cast("Mapping[str, Any]", client.threads.get(str(UUID(thread))))
+    except (ValueError, NotFoundError) as error:
+        raise GraphError(Message('{} has no thread "{}".', server.shown, one_line(thread, 60))) from error
+
+
+def _assistant(client: SyncLangGraphClient, server: LangGraphServer, wanted: str) -> Mapping[str, Any]:
+    """Return the assistant that an id, a name or a graph's name means; the only graph's where nothing is named."""
+    from langgraph_sdk.errors import NotFoundError
+
+    try:
+        return cast("Mapping[str, Any]", client.assistants.get(str(UUID(wanted))))
+    except ValueError:
+        pass
+    except NotFoundError as error:
+        raise GraphError(Message('{} has no assistant "{}".', server.shown, one_line(wanted, 60))) from error
+    known = cast("list[Mapping[str, Any]]", client.assistants.search(limit=_MOST))
+    defaults = {a["graph_id"]: a for a in known if a["assistant_id"] == str(uuid5(ASSISTANTS, a["graph_id"]))}
+    named: dict[str, Mapping[str, Any]] = {str(a.get("name") or a["graph_id"]): a for a in known} | defaults
+    if not wanted and len(defaults or named) == 1:
+        return next(iter((defaults or named).values()))
+    if wanted in named:
+        return named[wanted]
+    names = one_line(", ".join(sorted(named)), 300)
+    if not named:
+        raise GraphError(Message("{} has no assistants.", server.shown))
+    if not wanted:
+        raise GraphError(Message("{} has {} assistants; say which: --assistant {}.", server.shown, len(named), names))
+    raise GraphError(Message('{} has no assistant "{}"; known: {}.', server.shown, one_line(wanted, 60), names))

@@ -1,0 +1,371 @@
+"""Graphs that a LangGraph server runs (I11): the real one, a program of its own, with the graphs of the other tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langgraph_sdk import get_client
+from langgraph_sdk.client import LangGraphClient
+from real_cases import CASES, GRAPHS, Case
+from real_support import Place, Talk, named, opened_by
+from support.served_graphs import LangGraphProcess, langgraph_server
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.graphs,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(not shutil.which("uv"), reason="the LangGraph server is started by uv"),
+]
+
+PLAIN = {case.name: case for case in CASES if not case.needs}
+_SLOWEST = 60
+
+
+class Served(Place):
+    """A place whose graphs a server runs, one world for all of them."""
+
+    def __init__(self, root: Path, server: LangGraphProcess, world: Path) -> None:
+        super().__init__(root)
+        self.server, self.world = server, world
+        for left in world.iterdir():
+            left.unlink()
+
+    def attaching(self, name: str, *more: str, given: str = "") -> list[str]:
+        case = PLAIN[name]
+        more = more or ("--json",)
+        return [
+            *("attach", self.server.url, "--assistant", name, "--input", given or case.given, "--session", "s"),
+            *more,
+        ]
+
+    def begin(self, name: str, *more: str) -> dict[str, Any]:
+        """Attach a graph and let it run to its first question."""
+        ran = self.run(*self.attaching(name, *more))
+        assert ran.code == 3, ran
+        return ran.json
+
+    def show(self) -> dict[str, Any]:
+        return self.run("show", "s", "--json").json
+
+    def ask(self, work: Callable[[LangGraphClient], Coroutine[Any, Any, Any]]) -> Any:
+        """Let another client of the server do something."""
+
+        async def run() -> Any:
+            client = get_client(url=self.server.url, api_key=None)
+            try:
+                return await work(client)
+            finally:
+                await client.aclose()
+
+        return asyncio.run(run())
+
+    def thread(self) -> str:
+        """Return the thread of the session's step on the server."""
+        found = self.run("do", "s", "/state show 1", "--json").json
+        return str(found["thread"])
+
+    def runs(self, thread: str) -> list[Mapping[str, Any]]:
+        return list(self.ask(lambda client: client.runs.list(thread, limit=100)))
+
+
+def graphs_of(names: Iterable[str], folder: Path) -> dict[str, str]:
+    """Write a module with the graphs of some cases; the server takes none that brings a saver of its own."""
+    lines = [
+        "def bare(found):",
+        "    return found.copy({'checkpointer': None}) if hasattr(found, 'checkpointer') else found",
+    ]
+    for name in names:
+        file, _, attribute = PLAIN[name].target.partition(":")
+        module = file.removesuffix(".py")
+        lines += ["", f"import {module}", f"served_{name} = bare({module}.{attribute or 'graph'})"]
+    (folder / "served_here.py").write_text("\n".join(lines))
+    return {name: f"./served_here.py:served_{name}" for name in names}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("world")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, world: Path) -> Iterator[LangGraphProcess]:
+    folder = tmp_path_factory.mktemp("server")
+    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(GRAPHS)}
+    with langgraph_server(folder, graphs_of(PLAIN, folder), environ) as running:
+        yield running
+
+
+@pytest.fixture
+def served(tmp_path: Path, server: LangGraphProcess, world: Path) -> Served:
+    return Served(tmp_path, server, world)
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=name) for name, case in PLAIN.items()])
+def test_a_served_graph_is_answered_to_its_end_as_one_that_runs_here(served: Served, case: Case) -> None:
+    Talk(served, case).to_the_end(served.begin(case.name))
+    assert served.done() == case.done
+
+
+def test_what_decided_and_ran_is_on_record(served: Served) -> None:
+    Talk(served, PLAIN["approve"]).to_the_end(served.begin("approve"))
+    assert served.run("audit", "verify").code == 0
+    (run,) = [d for d in served.run("audit", "decisions", "--json").json["decisions"] if d["kind"] == "approval"][:1]
+    assert run["verdict"] == "approve"
+
+
+def test_the_state_of_a_served_graph_is_shown_and_changed(served: Served) -> None:
+    served.begin("approve")
+    shown = served.do("/state show 1")
+    assert shown["state"]["action_details"] == "pay"
+    assert shown["asking"] == [["approval"]]
+    served.do('/state edit 1 {"action_details": "refund"}')
+    document = served.do("/todo approve 1")
+    # LangGraph's server changes a state as its last node would have: where that leads elsewhere nothing is changed.
+    assert "refund" in json.dumps(document["questions"]), document["message"]
+    served.do(f"/answer {named(document, 'Do you want to proceed')} yes")
+    assert served.done() == {"prepared pay": 1, "did refund": 1}
+
+
+# Crashes -------------------------------------------------------------------------------------------------------
+
+
+def _killed_at(served: Served, gate: Path, *arguments: str) -> int:
+    """Kill a command line while its graph waits at a gate on the server; return the gate's other end."""
+    process = served.start(*arguments)
+    try:
+        opened = opened_by(process, gate)
+        assert opened is not None, process.communicate()
+        process.send_signal(signal.SIGKILL)
+    finally:
+        process.kill()
+        process.communicate()
+    return opened
+
+
+def _digest(document: Mapping[str, Any]) -> str:
+    (question,) = document["questions"]
+    return str(question["digest"])[:16]
+
+
+@pytest.mark.parametrize("when", ["while it runs", "after it ended"])
+def test_a_run_whose_console_was_killed_is_followed_to_its_end_and_nobody_is_asked(served: Served, when: str) -> None:
+    document = served.begin("approve")
+    gate = served.hold("before")
+    line = f"/answer {named(document, 'proceed')} yes --digest {_digest(document)}"
+    opened = _killed_at(served, gate, "do", "s", line, "--json")
+    thread = served.thread()
+    if when == "after it ended":
+        os.close(opened)
+        _until(lambda: all(run["status"] == "success" for run in served.runs(thread)))
+        document = served.do("/todos")
+    else:
+        process = served.start("do", "s", "/todos", "--json")
+        time.sleep(3)  # it follows the run, whose node stands at the gate
+        os.close(opened)
+        out, err = process.communicate(timeout=_SLOWEST)
+        assert process.returncode == 0, (out, err)
+        document = json.loads(out)
+    gate.unlink()
+    assert document["session_status"] == "finished", document["message"]
+    assert served.done() == PLAIN["approve"].done
+    assert len(served.runs(thread)) == 2
+
+
+def _until(reached: Callable[[], bool]) -> None:
+    end = time.monotonic() + _SLOWEST
+    while not reached():
+        assert time.monotonic() < end, "it never came"
+        time.sleep(0.1)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.2, 0.4, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5])
+def test_an_answer_counts_once_whenever_its_console_is_killed(served: Served, seconds: float) -> None:
+    document = served.begin("validate")
+    line = f"/answer {named(document, 'What is your age?')} thirty --digest {_digest(document)}"
+    process = served.start("do", "s", line, "--json")
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+    document = served.do("/todos")
+    (question,) = document["questions"]
+    if "What is your age?" in json.dumps(question):  # the answer wasn't taken before the end
+        document = served.do(line)
+    assert "'thirty' is not a valid age" in json.dumps(document["questions"]), document["message"]
+    document = served.do(f"/answer {named(document, 'thirty')} 30")
+    assert document["session_status"] == "finished", document["message"]
+    assert served.done() == {"registered 30": 1}
+    thread = served.thread()
+    sent = [run["kwargs"]["command"]["resume"] for run in served.runs(thread) if run["kwargs"].get("command")]
+    assert sorted(value for answers in sent for value in answers.values()) == ["30", "thirty"]
+
+
+# Others on the same server -------------------------------------------------------------------------------------
+
+
+def _interrupted(served: Served, name: str) -> tuple[str, str]:
+    """Let another client begin a thread; return it, and the id of what it asks."""
+    given = PLAIN[name].given
+
+    async def work(client: LangGraphClient) -> tuple[str, str]:
+        thread = await client.threads.create()
+        await client.runs.wait(thread["thread_id"], name, input=json.loads(given))
+        state = await client.threads.get_state(thread["thread_id"])
+        return thread["thread_id"], state["tasks"][0]["interrupts"][0]["id"]
+
+    found = served.ask(work)
+    return found[0], found[1]
+
+
+def test_a_thread_that_waits_is_taken_over_with_its_question(served: Served) -> None:
+    thread, _ = _interrupted(served, "approve")
+    ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
+    assert ran.code == 3, ran
+    document = ran.json
+    assert len(served.runs(thread)) == 1, "nothing runs before somebody answers"
+    document = served.do(f"/answer {named(document, 'Do you want to proceed')} yes")
+    assert document["session_status"] == "finished", document["message"]
+    assert served.done() == PLAIN["approve"].done
+
+
+def test_an_answer_that_came_after_somebody_elses_is_not_sent(served: Served) -> None:
+    thread, asked = _interrupted(served, "approve")
+    ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
+    served.ask(lambda client: client.runs.wait(thread, "approve", command={"resume": {asked: False}}))
+    document = served.do(f"/answer {named(ran.json, 'Do you want to proceed')} yes")
+    assert served.done() == {"prepared pay": 1}
+    assert len(served.runs(thread)) == 2
+    assert document["session_status"] == "finished", document["message"]
+    assert "rejected" in json.dumps(document["response"])
+
+
+def test_an_answer_to_what_asks_anew_meanwhile_is_not_sent(served: Served) -> None:
+    thread, asked = _interrupted(served, "validate")
+    ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
+    served.ask(lambda client: client.runs.wait(thread, "validate", command={"resume": {asked: "forty"}}))
+    document = served.do(f"/answer {named(ran.json, 'What is your age?')} 30")
+    assert "'forty' is not a valid age" in json.dumps(document["questions"]), document["message"]
+    assert served.done() == {}
+
+
+def test_a_thread_where_another_run_is_at_work_gets_nothing(served: Served) -> None:
+    thread, asked = _interrupted(served, "approve")
+    ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
+    gate = served.hold("before")
+    run = served.ask(lambda client: client.runs.create(thread, "approve", command={"resume": {asked: True}}))
+    opened = None
+    while opened is None:
+        try:
+            opened = os.open(gate, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            time.sleep(0.05)
+    document = served.do(f"/answer {named(ran.json, 'Do you want to proceed')} no")
+    os.close(opened)
+    gate.unlink()
+    served.ask(lambda client: client.runs.join(thread, run["run_id"]))
+    assert len(served.runs(thread)) == 2
+    assert served.done() == PLAIN["approve"].done
+    assert document["session_status"] != "finished"
+    document = served.do("/todo retry 1")
+    assert document["session_status"] == "finished", document["message"]
+    assert served.done() == PLAIN["approve"].done
+
+
+def test_a_step_that_is_cancelled_ends_its_run_on_the_server(served: Served) -> None:
+    document = served.begin("approve")
+    gate = served.hold("before")
+    line = f"/answer {named(document, 'proceed')} yes --digest {_digest(document)}"
+    process = served.start("do", "s", line, "--json")
+    opened = opened_by(process, gate)
+    assert opened is not None
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=_SLOWEST)
+    thread = served.thread()
+    _until(lambda: served.runs(thread)[0]["status"] == "interrupted")
+    os.close(opened)
+    gate.unlink()
+
+
+def test_an_assistant_that_changed_since_its_question_is_asked_about_again(served: Served) -> None:
+    async def make(client: LangGraphClient) -> str:
+        made = await client.assistants.create("approve", name="careful")
+        return str(made["assistant_id"])
+
+    assistant = served.ask(make)
+    given = PLAIN["approve"].given
+    ran = served.run(
+        *("attach", served.server.url, "--assistant", assistant, "--input", given, "--session", "s", "--json")
+    )
+    assert ran.code == 3, ran
+    served.ask(lambda client: client.assistants.update(assistant, config={"tags": ["reckless"]}))
+    document = served.do(f"/answer {named(ran.json, 'Do you want to proceed')} yes")
+    assert served.done() == {"prepared pay": 1}
+    assert "assistant careful" in json.dumps(document["questions"])
+    document = served.do(f"/answer {named(document, 'Do you want to proceed')} yes")
+    assert document["session_status"] == "finished"
+    assert served.done() == PLAIN["approve"].done
+
+
+# Failures ------------------------------------------------------------------------------------------------------
+
+
+def test_a_server_that_goes_away_and_comes_back_goes_on(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    world, folder = tmp_path_factory.mktemp("world"), tmp_path_factory.mktemp("server")
+    graphs = graphs_of(["approve"], folder)
+    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(GRAPHS)}
+    with langgraph_server(folder, graphs, environ) as running:
+        served = Served(tmp_path, running, world)
+        document = served.begin("approve")
+    answered = served.do(f"/answer {named(document, 'proceed')} yes")
+    assert "can't be reached" in json.dumps(answered, ensure_ascii=False), answered
+    assert answered["session_status"] == "waiting"
+    with langgraph_server(folder, graphs, environ, port=running.port):
+        document = served.do("/todo retry 1")
+        if document["session_status"] != "finished":  # the answer wasn't sent: it is asked for again
+            document = served.do(f"/answer {named(document, 'proceed')} yes")
+    assert document["session_status"] == "finished", document["message"]
+    assert served.done() == PLAIN["approve"].done
+
+
+_AUTH = """
+from langgraph_sdk import Auth
+
+auth = Auth()
+
+
+@auth.authenticate
+async def authenticate(authorization: str | None) -> str:
+    if authorization != "Bearer sesame":
+        raise Auth.exceptions.HTTPException(status_code=401, detail="who are you?")
+    return "ann"
+"""
+
+
+def test_a_server_that_asks_who_comes_is_told_by_a_header(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    world, folder = tmp_path_factory.mktemp("world"), tmp_path_factory.mktemp("server")
+    (folder / "auth.py").write_text(_AUTH)
+    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(GRAPHS)}
+    graphs = graphs_of(["approve"], folder)
+    with langgraph_server(folder, graphs, environ, auth="./auth.py:auth") as running:
+        served = Served(tmp_path, running, world)
+        refused = served.run(*served.attaching("approve"))
+        assert refused.code == 2, refused
+        assert "refuses (401)" in refused.json["error"], refused
+        served.environ["AGENTS_AUTHORIZATION"] = "Bearer sesame"
+        with_header = ("--header", "Authorization=AGENTS_AUTHORIZATION", "--json")
+        Talk(served, PLAIN["approve"]).to_the_end(served.begin("approve", *with_header))
+        assert served.done() == PLAIN["approve"].done
+        for path in [p for p in served.root.rglob("*") if p.is_file()]:
+            assert b"sesame" not in path.read_bytes(), path
