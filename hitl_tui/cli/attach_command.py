@@ -58,8 +58,9 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
             store can't be used.
     """
     workspace = workspace_folder(given.workspace)
+    waits = False
     if is_url(given.name):
-        found = _served(given)
+        found, waits = _served(given)
     else:
         declared = team_graph(given.name, workspace) or declared_graph(given.name, workspace)
         found = _with_store(_trusted(declared, data, given.trust), given)
@@ -91,11 +92,13 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
         )
     elif lacks := team.graph.store_lacks():
         notes.append(lacks)
-    return Attachment(declaration, query, given.input is not None, tuple(notes), team.graph.takes)
+    # A thread that waits is only read until somebody answers it.
+    approved = given.input is not None or waits
+    return Attachment(declaration, query, approved, tuple(notes), team.graph.takes, waits=waits)
 
 
-def _served(given: Arguments) -> GraphDeclaration:
-    """Return the graph of a LangGraph server that a command line names.
+def _served(given: Arguments) -> tuple[GraphDeclaration, bool]:
+    """Return the graph of a LangGraph server that a command line names, and whether its thread waits for an answer.
 
     Raises:
         BadInput: it can't be reached, has no such graph or thread, or an option isn't for it.

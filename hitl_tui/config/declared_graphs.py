@@ -140,6 +140,7 @@ class Attachment:
         approved: the person who started it gave the input whole, so that running it needs no second word.
         notes: what that person should know.
         takes: what its input looks like, in short.
+        waits: its thread stands at a question, and nothing runs before that is answered.
     """
 
     graph: GraphDeclaration
@@ -147,6 +148,7 @@ class Attachment:
     approved: bool = False
     notes: tuple[str, ...] = ()
     takes: str = ""
+    waits: bool = False
 
     def given(self, query: str) -> bool:
         """Return whether a session of this query is the one that was approved with its input."""

@@ -21,6 +21,7 @@ from hitl_tui.core.errors import BadInput, HitlError, Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, safe_message, translate
+from hitl_tui.wording.status_words import begun_words
 from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ class SessionSwitcher:
             begun = app.engine.begin(query, workspace, mode, app.session, attached, wanted)
             await self._show(self._asked_first(workspace, begun), _("new session"), typed=typed)
             if attached is not None and attached.given(query):
-                app.session.note(_("It runs: its input was given on the command line."))
+                app.session.note(begun_words(attached))
         except Exception:
             if app.screen is app.home:
                 app.home.draft(typed_text(query))

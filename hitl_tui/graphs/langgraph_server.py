@@ -182,8 +182,10 @@ def facts_from(declaration: GraphDeclaration) -> ServedFacts:
         return ServedFacts(server.shown, found, schemas, drawing)
 
 
-def served_declaration(url: str, assistant: str, thread: str, header_env: Mapping[str, str]) -> GraphDeclaration:
-    """Return the graph that a person names by a server's address.
+def served_declaration(
+    url: str, assistant: str, thread: str, header_env: Mapping[str, str]
+) -> tuple[GraphDeclaration, bool]:
+    """Return the graph that a person names by a server's address, and whether its thread waits for an answer.
 
     Args:
         url: the address.
@@ -201,12 +203,14 @@ def served_declaration(url: str, assistant: str, thread: str, header_env: Mappin
     )
     server = LangGraphServer.of(declaration)
     with server.asked() as client:
+        waits = False
         if thread:
-            metadata = _thread(client, server, thread).get("metadata") or {}
+            there = _thread(client, server, thread)
+            waits, metadata = bool(there.get("interrupts")), there.get("metadata") or {}
             assistant = assistant or str(metadata.get("assistant_id") or metadata.get("graph_id") or "")
         found = _assistant(client, server, assistant)
     name = str(found.get("name") or found["graph_id"])
-    return replace(declaration, name=team_name(name), assistant=str(found["assistant_id"]))
+    return replace(declaration, name=team_name(name), assistant=str(found["assistant_id"])), waits
 
 
 def _thread(client: SyncLangGraphClient, server: LangGraphServer, thread: str) -> Mapping[str, Any]:

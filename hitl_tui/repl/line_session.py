@@ -48,7 +48,7 @@ from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_thread import SessionThread
 from hitl_tui.wording.history_rows import CheckpointChoice, checkpoint_choices
 from hitl_tui.wording.rows import joined
-from hitl_tui.wording.status_words import command_words, follower_words, status_of_session
+from hitl_tui.wording.status_words import begun_words, command_words, follower_words, status_of_session
 from hitl_tui.wording.text_lines import (
     Whole,
     error_lines,
@@ -519,7 +519,7 @@ class LineSession:
         await self._enter(setup, query)
         if attached and attached.given(query) and self._session is not None:
             await self._settle()
-            self._say([_("It runs: its input was given on the command line.")])
+            self._say([begun_words(attached)])
             await approve_given(self._session, setup.planner, self._options.by, self._options.operator)
 
     async def _reopen(self, session_id: str) -> None:

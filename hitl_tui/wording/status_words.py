@@ -32,6 +32,7 @@ from hitl_tui.wording.rows import in_line, joined
 from hitl_tui.wording.times import clock_words, duration_words, moment
 
 if TYPE_CHECKING:
+    from hitl_tui.config.declared_graphs import Attachment
     from hitl_tui.core.requests import Request
     from hitl_tui.supervisor.snapshot import Snapshot
     from hitl_tui.threads.session_history import CheckpointInfo
@@ -114,6 +115,13 @@ _FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTA
 
 
 @lru_cache(1 << 14)
+def begun_words(attached: Attachment) -> str:
+    """Return why a session with a graph asks nobody whether it may begin."""
+    if attached.waits:
+        return _("Its thread stands at a question; nothing runs before that is answered.")
+    return _("It runs: its input was given on the command line.")
+
+
 def number_of(todo_id: str) -> str:
     """Return `003` for `todo_003`, and any other id as it is, in one safe line. A long plan names each many times."""
     return one_line(todo_id.removeprefix("todo_"), _LONGEST_ID)
