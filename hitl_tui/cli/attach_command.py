@@ -25,12 +25,13 @@ from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.config.workspace_files import team_graph
 from hitl_tui.core.addresses import is_url
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.messages import Message
+from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.policy import Mode
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import translate
 from hitl_tui.teams.contract import GO_ON
 from hitl_tui.teams.registry import TeamRegistry
+from hitl_tui.wording.text_lines import shown
 
 
 def attach(job: Job) -> int:
@@ -40,6 +41,8 @@ def attach(job: Job) -> int:
         NeedsTrust: its folder has to be trusted first; nothing was imported.
         BadInput: there is no such graph, or no input for it; nothing was made.
     """
+    if job.arguments.waiting:
+        return job.run(_take_over(job))
     found = attachment(job.arguments, job.stdin, job.data)
     if not job.arguments.json and (has_screen() or job.arguments.line):
         return open_console(job, found)
@@ -158,6 +161,24 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
     if text.startswith("@"):
         return content_of_file(given_path(text[1:]))
     return given_text(text, stdin)
+
+
+async def _take_over(job: Job) -> int:
+    """Begin a session for each thread that waits on a LangGraph server, and list what waits."""
+    from hitl_tui.cli.admin_commands import opened
+    from hitl_tui.cli.inbox_commands import inbox
+    from hitl_tui.commands.waiting_threads import take_over
+
+    given = job.arguments
+    if not is_url(given.name) or given.input is not None or given.thread or given.session:
+        raise BadInput("--waiting takes the address of a LangGraph server, without --input, --thread and --session.")
+    declaration, _waits = await asyncio.to_thread(_served, given)
+    operator, workspace = operator_of(given.by, job.environ, job.data), workspace_folder(given.workspace)
+    async with opened(job, make=True) as registry:
+        found = await take_over(registry, given_settings(given).of_one(declaration), workspace, operator)
+    said = counted_message("{} thread waits at {}.", "{} threads wait at {}.", found.waiting, one_line(given.name, 200))
+    job.err.lines([shown(translate(line)) for line in (said, *found.problems)])
+    return await inbox(job)
 
 
 async def _attach(job: Job, found: Attachment) -> int:

@@ -104,6 +104,7 @@ class Arguments(NamedTuple):
         saver: a checkpoint store that the graph's threads live in, of `attach`; empty for the session's own.
         assistant: of a LangGraph server, of `attach`; empty for the only one.
         header: headers for such a server, each with the variable that holds it.
+        waiting: take over all threads that wait on such a server, of `attach`.
         limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
         lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
         host, port: where `web` listens; None when no port was given.
@@ -168,6 +169,7 @@ class Arguments(NamedTuple):
     saver: str = ""
     assistant: str = ""
     header: Sequence[str] = ()
+    waiting: bool = False
     metrics: str | None = None
     limit: int | None = None
     skip: int | None = None

@@ -16,7 +16,7 @@ from hitl_tui.cli.admin_commands import DONE, looking
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.runtime_reach import reach
 from hitl_tui.cli.session_jobs import acting_of, given_text, handler_of
-from hitl_tui.cli.settings import operator_name, workspace_folder
+from hitl_tui.cli.settings import operator_name, operator_of, workspace_folder
 from hitl_tui.commands.request_answer import EDIT, answer_request, json_given
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
@@ -153,6 +153,21 @@ async def _elsewhere(job: Job, registry: SessionRegistry) -> AsyncIterator[tuple
         await runtime.close()
 
 
+async def _taken_over(job: Job, registry: SessionRegistry) -> Sequence[str]:
+    """Let the threads that wait on declared LangGraph servers ask here; return why some can't, a sentence each."""
+    workspace = workspace_folder(job.arguments.workspace)
+    try:
+        declared = (await registry.trust.of(workspace)).config.graphs.values()
+    except HitlError:  # it is said where the runtimes elsewhere are read
+        return []
+    if registry.data.read_only or not any(graph.inbox for graph in declared):
+        return []
+    from hitl_tui.commands.waiting_threads import take_over_declared
+
+    operator = operator_of(job.arguments.by, job.environ, job.data)
+    return (await take_over_declared(registry, workspace, operator)).problems
+
+
 def _with_reviews(found: list[_Waiting], runtime: RemoteReviews | None) -> list[_Waiting]:
     """Add what a runtime elsewhere asks, but for requests that are known here: it may have the same record."""
     known = {one.request.id for one in found}
@@ -184,8 +199,9 @@ async def inbox(job: Job) -> int:
     given, words = job.arguments, job.arguments.search.casefold().split()
     most = given.limit or (_MOST if given.json else _LINES)
     async with looking(job) as registry, _elsewhere(job, registry) as (runtime, problems):
+        away = await _taken_over(job, registry)
         found = _with_reviews(await _waiting(job, registry, _MOST if words else most), runtime)
-        warnings = [*await registry.inbox_warnings(), *problems]
+        warnings = [*await registry.inbox_warnings(), *problems, *away]
         if words:
             found = [one for one in found if all(word in str(one.to_dict()).casefold() for word in words)]
         total = len(found)

@@ -539,7 +539,7 @@ _ROWS = (
         "run any LangGraph graph under supervision: agent.py:graph, module:attribute, http://HOST:PORT",
         "GRAPH [--input JSON|TEXT|@FILE] [--context JSON|@FILE] [--config JSON|@FILE]\n"
         "       [--workspace DIR] [--session ID] [--saver URI] [--thread T]\n"
-        "       [--assistant A] [--header NAME=VARIABLE]…\n"
+        "       [--assistant A] [--header NAME=VARIABLE]… [--waiting]\n"
         "       [--mode step|plan|risk] [--trust D] [--data DIR] [--as NAME] [--line | --json]",
         "Run any LangGraph graph under supervision, unchanged: its interrupts become "
         "questions, you can browse its\nhistory and restore any point of it, and a crash "
@@ -570,6 +570,11 @@ _ROWS = (
                 action="append",
                 default=[],
                 help="send a LangGraph server this header, whose value the variable holds; may be repeated",
+            ),
+            option(
+                "--waiting",
+                action="store_true",
+                help="begin a session for each thread that waits on a LangGraph server, and list what they ask",
             ),
             *_BEGINNING,
             _LINE,

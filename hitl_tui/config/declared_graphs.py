@@ -49,6 +49,7 @@ class GraphDeclaration:
         assistant: of a graph that a LangGraph server runs, whose address is the target: its id or name, or its graph's;
             empty for the only one.
         header_env: variables that hold the headers which that server is sent, by the header's name.
+        inbox: threads of it that wait on that server, whoever began them, become sessions here.
     """
 
     name: str
@@ -70,6 +71,7 @@ class GraphDeclaration:
     store: Mapping[str, Any] = field(default_factory=dict)
     assistant: str = ""
     header_env: Mapping[str, str] = field(default_factory=dict)
+    inbox: bool = False
 
     @property
     def is_served(self) -> bool:

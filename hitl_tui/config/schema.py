@@ -417,7 +417,7 @@ _TOOLS = ("function", "tool", "mcp")
 _OTHERS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(_TOOLS, ("retries", "idempotent")),
     "graph": ("config", "context", "state_types", "saver"),
-    "remote": ("config", "context", "assistant", "header_env"),
+    "remote": ("config", "context", "assistant", "header_env", "inbox"),
     "agent": ("most_calls",),
     _PACKAGED: (),
 }
@@ -433,6 +433,7 @@ class _OwnTeam(_Team):
     url: str = ""
     assistant: str = ""
     header_env: dict[str, EnvironmentName] = {}
+    inbox: bool = False
     description: str = ""
     risk: RiskName = "high"
     timeout: Duration | None = None
@@ -485,6 +486,7 @@ class _OwnTeam(_Team):
             saver=self.saver,
             assistant=self.assistant,
             header_env=self.header_env,
+            inbox=self.inbox,
             pins=pins.and_those_of(self.pins),
             optional=self.optional,
         )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hitl_tui.console.held_sessions import HeldSession
     from hitl_tui.console.remote_inbox import RemoteInbox
     from hitl_tui.console.session_handle import SessionHandle, Watcher
+    from hitl_tui.console.thread_watch import ThreadWatch
     from hitl_tui.core.identity import Identity
     from hitl_tui.core.json_types import JsonObject
     from hitl_tui.core.policy import Mode
@@ -77,6 +78,7 @@ class Engine:
         self.warnings: list[str] = []
         """What a person should know of the record and there was no stream yet to say it in."""
         self._remote: RemoteInbox | None = None
+        self._threads: ThreadWatch | None = None
 
     async def registry(self) -> SessionRegistry:
         """Return the session registry; the first call imports it, in a thread, and opens it.
@@ -188,6 +190,28 @@ class Engine:
 
             self._remote = RemoteInbox(places, self._options.reach, changed)
 
+    def follow_threads(self, workspace: Path) -> None:
+        """From now on let the threads that wait on the LangGraph servers of a trusted folder's teams ask here."""
+        from hitl_tui.console.thread_watch import ThreadWatch
+
+        async def look() -> Sequence[str] | None:
+            registry = await self.registry()
+            graphs = (await registry.trust.of(workspace)).config.graphs.values()
+            if registry.data.read_only or not any(graph.inbox for graph in graphs):
+                return None
+            await self.prepare()
+            return await self._take_over(registry, workspace)
+
+        self._threads = ThreadWatch(look)
+
+    async def _take_over(self, registry: SessionRegistry, workspace: Path) -> Sequence[str]:
+        from hitl_tui.commands.waiting_threads import take_over_declared
+        from hitl_tui.policy.operator_identity import Operator
+
+        operator = self._options.operator or Operator(self._options.data)
+        found = await take_over_declared(registry, workspace, operator, self._held.keys())
+        return found.problems
+
     @property
     def remote(self) -> RemoteInbox | None:
         """What those runtimes ask; None where no interface reaches one."""
@@ -195,7 +219,8 @@ class Engine:
 
     async def inbox_warnings(self) -> list[str]:
         """Return what people should know of how what waits is decided, a sentence each."""
-        return await (await self.registry()).inbox_warnings()
+        found = await (await self.registry()).inbox_warnings()
+        return [*found, *(self._threads.problems if self._threads is not None else ())]
 
     async def requests(self, most: int = WAITING_PAGE) -> list[RequestView]:
         """Return what waits for a person, here and elsewhere: what expires first comes first.
@@ -344,8 +369,9 @@ class Engine:
     async def grant(self, folder: Path, digest: str) -> WorkspaceTrust:
         """Trust a folder as it was shown. Raises BadInput when it is something else by now; nothing was written."""
         granted = await (await self.registry()).trust.grant(folder, digest, by=self._options.by, how="console")
-        if self._remote is not None:
-            self._remote.settings_changed()
+        for following in (self._remote, self._threads):
+            if following is not None:
+                following.settings_changed()
         return granted
 
     async def workspace(self, session_id: str) -> Path:
@@ -431,8 +457,9 @@ class Engine:
 
     async def close(self) -> None:
         """Close everything; may be called again."""
-        if self._remote is not None:
-            await self._remote.close()
+        for following in (self._remote, self._threads):
+            if following is not None:
+                await following.close()
         for name in list(self._held):
             await self._held.pop(name).leave()
         self._leave.set()

@@ -413,6 +413,7 @@ class SessionSwitcher:
         self._listing = True
         self._app.set_interval(_LOOK, self._look)
         self._app.engine.follow_runtime(self._app.workspace, self.count_inbox)
+        self._app.engine.follow_threads(self._app.workspace)
 
     def _look(self) -> None:
         """What other processes did shows here, too: sessions they began, and what those ask."""

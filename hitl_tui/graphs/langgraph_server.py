@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 ASSISTANTS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
 """The namespace from which a server makes the id of a graph's default assistant."""
+RUN = "hitl_run"
+"""Key in a checkpoint's metadata: the run that wrote it."""
 _THREADS = UUID("3f1c5a52-7f3e-5a3b-9b0e-6d1f0c1f2a77")
 """The namespace from which the thread of a run is made that has no thread of the server's."""
 _MOST = 100
@@ -211,6 +213,65 @@ def served_declaration(
         found = _assistant(client, server, assistant)
     name = str(found.get("name") or found["graph_id"])
     return replace(declaration, name=team_name(name), assistant=str(found["assistant_id"])), waits
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingThread:
+    """A thread of a server that stands at a question.
+
+    Args:
+        id: its own.
+        checkpoint: where it stands.
+        run: which run of ours led there; empty where somebody else's did.
+    """
+
+    id: str
+    checkpoint: str
+    run: str
+
+
+def waiting_threads(declaration: GraphDeclaration, most: int) -> tuple[GraphDeclaration, list[WaitingThread]]:
+    """Return an assistant with its id, and its threads that wait, those that have waited longest first.
+
+    Args:
+        declaration: which assistant.
+        most: so many threads at most.
+
+    Raises:
+        GraphError: the server can't be reached, or has no such assistant. BadInput: a header is missing.
+    """
+    server = LangGraphServer.of(declaration)
+    with server.asked() as client:
+        found = _assistant(client, server, declaration.assistant)
+        threads = client.threads.search(
+            metadata={"assistant_id": found["assistant_id"]}, status="interrupted", limit=most,
+            sort_by="updated_at", sort_order="asc",
+        )  # fmt: skip
+        asking = [str(thread["thread_id"]) for thread in threads if thread.get("interrupts")]
+        waiting = [_where(client, thread) for thread in asking]
+    return replace(declaration, assistant=str(found["assistant_id"])), waiting
+
+
+def thread_now(declaration: GraphDeclaration) -> WaitingThread | None:
+    """Return where a declared graph's thread stands; None where it waits for nothing, or isn't there any more.
+
+    Raises:
+        GraphError: the server can't be reached. BadInput: a header is missing.
+    """
+    from langgraph_sdk.errors import NotFoundError
+
+    with LangGraphServer.of(declaration).asked() as client:
+        try:
+            waits = client.threads.get(declaration.thread).get("interrupts")
+            return _where(client, declaration.thread) if waits else None
+        except NotFoundError:
+            return None
+
+
+def _where(client: SyncLangGraphClient, thread: str) -> WaitingThread:
+    state = cast("Mapping[str, Any]", client.threads.get_state(thread))
+    place, metadata = state.get("checkpoint") or {}, state.get("metadata") or {}
+    return WaitingThread(thread, str(place.get("checkpoint_id", "")), str(metadata.get(RUN, "")))
 
 
 def _thread(client: SyncLangGraphClient, server: LangGraphServer, thread: str) -> Mapping[str, Any]:

@@ -35,6 +35,7 @@ class WantKind(StrEnum):
     GRAPH = "graph"
     TOOL = "tool"
     SERVER = "server"
+    REMOTE = "remote"
     AGENT = "agent"
     STORE = "store"
     VARIABLES = "variables"
@@ -116,7 +117,7 @@ def _graphs(config: WorkspaceConfig, files: WorkspaceFiles) -> Iterator[Want]:
             text += Message(", imports {}", ", ".join(graph.state_types))
         if settings := _settings(graph):
             text += Message(", with {}", settings)
-        kind = WantKind.SERVER if graph.is_served else WantKind.GRAPH
+        kind = WantKind.REMOTE if graph.is_served else WantKind.GRAPH
         yield Want(kind, _safe(name), _safe(text), Risk.HIGH, _file_of(graph, files))
         if graph.saver:
             yield Want(WantKind.STORE, _safe(name), _safe(graph.saver), Risk.HIGH, FILE_NAME)

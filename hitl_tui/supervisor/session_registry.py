@@ -61,7 +61,7 @@ from hitl_tui.supervisor.session_staging import begin_in
 from hitl_tui.supervisor.session_store import SessionStore
 from hitl_tui.supervisor.storage import DataFolder, SessionInfo, check_session_id
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
-from hitl_tui.teams.contract import Preparation, Team
+from hitl_tui.teams.contract import GO_ON, Preparation, Team
 from hitl_tui.teams.registry import TeamRegistry
 from hitl_tui.teams.withheld import WithheldTeam
 
@@ -265,7 +265,7 @@ class SessionRegistry:
         name = session_id or self.data.fresh_id(heads)
         if name in heads:
             raise BadInput(Message("Session {} existed before and its record remains; choose another id.", name))
-        named = graph_title(graph.name, text) if graph is not None else short_title(text)
+        named = short_title(text) if graph is None else graph_title(graph.name, graph.thread if text == GO_ON else text)
         title = clip(safe_text(named, multiline=False), LONGEST_TITLE)
         chosen = mode or trust.config.mode
         review = review or self.plan_settings(trust).interactive

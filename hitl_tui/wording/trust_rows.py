@@ -19,6 +19,7 @@ _KINDS: Mapping[WantKind, str] = {
     WantKind.GRAPH: mark("import a graph"),
     WantKind.TOOL: mark("import a function"),
     WantKind.SERVER: mark("use an MCP server"),
+    WantKind.REMOTE: mark("run graphs on a LangGraph server"),
     WantKind.AGENT: mark("let a model work with tools"),
     WantKind.STORE: mark("use a checkpoint store"),
     WantKind.VARIABLES: mark("set environment variables"),

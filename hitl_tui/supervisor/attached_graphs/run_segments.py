@@ -12,6 +12,7 @@ from langgraph.types import Command, StateSnapshot
 from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
+from hitl_tui.graphs.langgraph_server import RUN
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks
 from hitl_tui.supervisor.attached_graphs.repeats import Repeat, again
@@ -27,9 +28,6 @@ from hitl_tui.supervisor.run_spec import RunSpec
 
 if TYPE_CHECKING:
     AnyPregel = Pregel[Any, Any, Any, Any]
-
-RUN = "hitl_run"
-"""Key in a checkpoint's metadata: the run that wrote it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
-from uuid import UUID, uuid5
+from uuid import uuid5
 
 from langchain_core.runnables import RunnableConfig
 
 from hitl_tui.core.json_types import JsonObject
-from hitl_tui.supervisor.attached_graphs.run_segments import RUN
+from hitl_tui.graphs.langgraph_server import ASSISTANTS, RUN
 from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.run_spec import RunSpec
 from hitl_tui.teams.contract import GraphSpec
 
 if TYPE_CHECKING:
     from langgraph.pregel import Pregel
-
-_ASSISTANTS = UUID("6ba7b821-9dad-11d1-80b4-00c04fd430c8")
-"""The namespace from which the LangGraph server makes the id of a graph's default assistant."""
 
 
 def configuration(spec: RunSpec, team: GraphSpec, thread: str) -> RunnableConfig:
@@ -29,7 +26,7 @@ def configuration(spec: RunSpec, team: GraphSpec, thread: str) -> RunnableConfig
         "user_id": None,
         **given,
         "graph_id": team.name,
-        "assistant_id": str(uuid5(_ASSISTANTS, team.name)),
+        "assistant_id": str(uuid5(ASSISTANTS, team.name)),
         "thread_id": thread,
         STRICT_RESUME: True,
     }

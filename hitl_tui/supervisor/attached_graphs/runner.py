@@ -30,7 +30,7 @@ from hitl_tui.graphs.graph_source import GraphSource
 from hitl_tui.graphs.graph_store import keeps_store, open_store
 from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.graphs.json_values import plain, said
-from hitl_tui.graphs.langgraph_server import server_thread
+from hitl_tui.graphs.langgraph_server import RUN, server_thread
 from hitl_tui.graphs.served_graph import STRETCH, ServedGraph, ServedRunFailed
 from hitl_tui.graphs.state_text import answer_of
 from hitl_tui.ledger.records import Effect
@@ -43,7 +43,6 @@ from hitl_tui.supervisor.attached_graphs.run_segments import (
     AGAIN,
     ERROR,
     PARTIAL,
-    RUN,
     TAKEN_FROM,
     RunSegment,
     SegmentHistory,
