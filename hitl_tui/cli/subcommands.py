@@ -545,9 +545,9 @@ _ROWS = (
         "questions, you can browse its\nhistory and restore any point of it, and a crash "
         "loses nothing.\n\nGRAPH is module:attribute, path.py:attribute (or path.py, when "
         "it holds one graph), a langgraph.json, or\nthe name of a graph in the "
-        "workspace's langgraph.json or of a team in its hitl.toml; or http://HOST:PORT of a LangGraph server, which\n"
-        "runs it, with --assistant where it has several. The attribute may be\na compiled graph, "
-        "a builder, a factory or an @entrypoint. --input runs the graph with that input at once;\nwithout it "
+        "workspace's langgraph.json or of a team in its hitl.toml. The attribute may be\na compiled graph, "
+        "a builder, a factory or an @entrypoint. http://HOST:PORT is a LangGraph server, which runs the graph\nitself; "
+        "--assistant says which, where it has several. --input runs the graph with that input at once;\nwithout it "
         "you are asked. Nodes get a store that is kept for the workspace, and the context that --context\nand the "
         "defaults of its schema make.",
         (

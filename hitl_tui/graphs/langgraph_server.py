@@ -199,7 +199,7 @@ def served_declaration(
         GraphError: the server can't be reached, has no such thing, or has several. BadInput: a header is missing.
     """
     if wrong := address_problem(url):
-        raise BadInput(Message("{} {}.", one_line(url, 200) if "@" not in url else Message("The address"), wrong))
+        raise BadInput(Message("The address {}.", wrong))
     declaration = GraphDeclaration(
         "graph", url.rstrip("/"), str(Path.cwd()), assistant=assistant, thread=thread, header_env=header_env
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +85,28 @@ def pairs_in(text: str) -> dict[str, str] | None:
     if not words or not all(mark and name.isidentifier() for name, mark, _ in words):
         return None
     return {name: value for name, _, value in words}
+
+
+def pairs_among(text: str, known: Container[str]) -> dict[str, Json]:
+    """Return what words give by name amid others: a JSON object of known names, else each `name=value`.
+
+    Args:
+        text: as a person wrote it: `pay amount=4 with the payments team`, `payments with {"amount": 4}`.
+        known: the names that are meant.
+    """
+    for place in (i for i, sign in enumerate(text) if sign == "{"):
+        try:
+            _, end = json.JSONDecoder().raw_decode(text, place)
+            found = strict_json(text[place:end])
+        except ValueError:
+            continue
+        if isinstance(found, dict) and found and all(name in known for name in found):
+            return found
+    try:
+        words = [word.partition("=") for word in shell_words(text)]
+    except ValueError:
+        return {}
+    return {name: value.rstrip(",;") for name, mark, value in words if mark and name in known}
 
 
 def exact_arguments(name: str, given: JsonObject, schema: JsonSchema) -> dict[str, Json]:

@@ -26,7 +26,7 @@ from hitl_tui.core.secret_names import named_in, secret_refused
 from hitl_tui.graphs.graph_source import GraphSource, Imports, source_of
 from hitl_tui.graphs.graph_target import GraphError, load_target
 from hitl_tui.policy.executable_files import WHOLE, Bindings, Surroundings
-from hitl_tui.teams.arguments import exact_arguments, pairs_in
+from hitl_tui.teams.arguments import exact_arguments, pairs_among
 from hitl_tui.teams.contract import GO_ON, PROGRAMS, Team, TeamGraph, TeamSources
 
 if TYPE_CHECKING:
@@ -306,7 +306,7 @@ def input_for(text: str, schema: JsonSchema, name: str) -> Json:
     if isinstance(value, dict | list):
         return value
     properties = schema.get("properties")
-    if isinstance(properties, Mapping) and (pairs := pairs_in(text)) and pairs.keys() <= properties.keys():
+    if isinstance(properties, Mapping) and (pairs := pairs_among(text, properties)):
         return exact_arguments(name, pairs, schema)
     if not isinstance(properties, Mapping) or kind not in (None, "object"):
         return text if _takes_text(schema) and not isinstance(value, str) else value

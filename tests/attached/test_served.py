@@ -120,7 +120,7 @@ def test_what_decided_and_ran_is_on_record(served: Served) -> None:
     Talk(served, PLAIN["approve"]).to_the_end(served.begin("approve"))
     assert served.run("audit", "verify").code == 0
     decided = served.run("audit", "decisions", "--json").json["decisions"]
-    assert [(one["asked"], one["verdict"]) for one in decided] == [("todo", "approve"), ("interrupt", "respond")]
+    assert [(one["asked"], one["verdict"]) for one in decided] == [("todo", "approve"), ("interrupt", "approve")]
 
 
 def test_the_state_of_a_served_graph_is_shown_and_changed(served: Served) -> None:
@@ -321,6 +321,92 @@ def test_an_assistant_that_changed_since_its_question_is_asked_about_again(serve
     document = served.do(f"/answer {named(document, 'Do you want to proceed')} yes")
     assert document["session_status"] == "finished"
     assert served.done() == PLAIN["approve"].done
+
+
+# The inbox and teams -------------------------------------------------------------------------------------------
+
+
+def _declared(served: Served, text: str) -> None:
+    """Let the workspace declare a team that runs on the server, and trust it."""
+    lines = ["[teams.payments]", 'kind = "remote"', f'url = "{served.server.url}"', 'assistant = "approve"', text, ""]
+    (served.workspace / "hitl.toml").write_text("\n".join(lines))
+    digest = served.run("trust", "--show", "--json").json["digest"]
+    assert served.run("trust", "--digest", digest).code == 0
+
+
+def _waiting(served: Served) -> list[dict[str, Any]]:
+    return list(served.run("inbox", "--json").json["requests"])
+
+
+def _nobody_waits(served: Served) -> None:
+    """Delete the threads that other tests left."""
+
+    async def work(client: LangGraphClient) -> None:
+        for thread in await client.threads.search(status="interrupted", limit=1000):
+            await client.threads.delete(thread["thread_id"])
+
+    served.ask(work)
+
+
+def test_threads_that_wait_stand_in_the_inbox_as_long_as_they_wait(served: Served) -> None:
+    _nobody_waits(served)
+    _declared(served, "inbox = true")
+    assert _waiting(served) == []
+    first, _ = _interrupted(served, "approve")
+    second, asked = _interrupted(served, "approve")
+    _interrupted(served, "validate")  # another assistant's
+    found = _waiting(served)
+    assert [one["subject"]["value"]["details"] for one in found] == ["pay", "pay"]
+    assert [one["id"] for one in _waiting(served)] == [one["id"] for one in found], "each is taken over once"
+    assert [len(served.runs(thread)) for thread in (first, second)] == [1, 1]
+    served.ask(lambda client: client.runs.wait(second, "approve", command={"resume": {asked: False}}))
+    (left,) = _waiting(served)
+    answered = served.run("decide", left["id"], "approve", "--digest", left["digest"][:16], "--json")
+    assert answered.code == 0, answered
+    assert _waiting(served) == []
+    assert served.done() == {"prepared pay": 2, "did pay": 1}
+    assert served.ask(lambda client: client.threads.get(first))["status"] == "idle"
+
+
+def test_a_thread_that_a_session_here_began_is_that_sessions_alone(served: Served) -> None:
+    _nobody_waits(served)
+    _declared(served, "inbox = true")
+    served.begin("approve")
+    (one,) = _waiting(served)
+    assert one["session_id"] == "s"
+
+
+def test_all_threads_that_wait_are_taken_over_by_one_command(served: Served) -> None:
+    _nobody_waits(served)
+    _interrupted(served, "approve")
+    ran = served.run("attach", served.server.url, "--assistant", "approve", "--waiting", "--json")
+    assert ran.code == 3, ran
+    assert len(ran.json["requests"]) == 1
+    assert "1 thread waits" in ran.err
+
+
+def test_a_server_that_cant_be_asked_is_named_by_the_inbox(served: Served) -> None:
+    _declared(served, "inbox = true")
+    settings = served.workspace / "hitl.toml"
+    settings.write_text(settings.read_text().replace(served.server.url, "http://127.0.0.1:9"))
+    digest = served.run("trust", "--show", "--json").json["digest"]
+    served.run("trust", "--digest", digest)
+    (warning,) = served.run("inbox", "--json").json["warnings"]
+    assert "http://127.0.0.1:9 can't be reached" in warning
+
+
+@pytest.mark.parametrize(
+    "query", ["payments with {query}", "Let payments work with {query}, please", "payments 팀으로 {query}"]
+)
+def test_a_team_on_a_server_is_planned_and_run(served: Served, query: str) -> None:
+    _declared(served, 'description = "Pays"')
+    text = query.replace("{query}", '{"action_details": "rent"}')
+    document = served.run("run", text, "--session", "s", "--json").json
+    (question,) = document["questions"]
+    assert '{"input": {"action_details": "rent"}' in json.dumps(question["subject"]), question["subject"]
+    document = served.do("/todo approve 1")
+    served.do(f"/answer {named(document, 'Do you want to proceed')} yes")
+    assert served.done() == {"prepared rent": 1, "did rent": 1}
 
 
 # Failures ------------------------------------------------------------------------------------------------------

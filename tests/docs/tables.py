@@ -69,11 +69,18 @@ SETTINGS = {
     ),
     "teams.command_team.commands.NAME.pins.exclude": "as `pins.exclude`, for this command alone",
     "teams.table_team.enabled": "as above",
-    "teams.NAME.kind": "`function`, `tool` (LangChain), `mcp`, `graph` (LangGraph) or `agent` ([below](#agents))",
+    "teams.NAME.kind": "`function`, `tool` (LangChain), `mcp`, `graph` (LangGraph), `remote`, `agent` ([below](#agents))",
     "teams.NAME.function": "of kind `function`: `file.py:name` of the workspace, or `package.module:name`",
     "teams.NAME.tool": "of kind `tool`: the same; of kind `mcp`: the tool's name on its server",
     "teams.NAME.server": "of kind `mcp`: the argument vector that starts the server, or its address",
     "teams.NAME.graph": "of kind `graph`: `module:attribute` or `path.py:attribute`",
+    "teams.NAME.url": (
+        "of kind `remote`: the LangGraph server that runs the graph "
+        "([more](interrupts.md#graphs-on-a-langgraph-server))"
+    ),
+    "teams.NAME.assistant": "of kind `remote`: its name or id, or its graph's; not needed where there is one",
+    "teams.NAME.header_env": "of kind `remote`: variables that hold headers for the server, by the header's name",
+    "teams.NAME.inbox": "of kind `remote`: threads of it that wait stand in the inbox, whoever began them",
     "teams.NAME.description": "for people, and for the planner; without it the tool's own, such as a docstring",
     "teams.NAME.risk": "`low`, `medium` or `high`; low: a crash within it isn't asked about",
     "teams.NAME.timeout": "how long one attempt may take; `10m` for all but graphs",
