@@ -301,6 +301,7 @@ def test_a_step_that_is_cancelled_ends_its_run_on_the_server(served: Served) -> 
     _until(lambda: served.runs(thread)[0]["status"] == "interrupted")
     os.close(opened)
     gate.unlink()
+    _until(lambda: "did pay" in served.done())  # nothing ends the thread of a node that isn't asynchronous
 
 
 def test_an_assistant_that_changed_since_its_question_is_asked_about_again(served: Served) -> None:

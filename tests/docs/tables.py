@@ -69,7 +69,9 @@ SETTINGS = {
     ),
     "teams.command_team.commands.NAME.pins.exclude": "as `pins.exclude`, for this command alone",
     "teams.table_team.enabled": "as above",
-    "teams.NAME.kind": "`function`, `tool` (LangChain), `mcp`, `graph` (LangGraph), `remote`, `agent` ([below](#agents))",
+    "teams.NAME.kind": (
+        "`function`, `tool` (LangChain), `mcp`, `graph` (LangGraph), `remote` or `agent` ([below](#agents))"
+    ),
     "teams.NAME.function": "of kind `function`: `file.py:name` of the workspace, or `package.module:name`",
     "teams.NAME.tool": "of kind `tool`: the same; of kind `mcp`: the tool's name on its server",
     "teams.NAME.server": "of kind `mcp`: the argument vector that starts the server, or its address",
