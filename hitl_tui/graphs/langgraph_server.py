@@ -32,6 +32,8 @@ _MOST = 100
 """Assistants that a server is asked for at once."""
 _SECONDS = 15.0
 """How long one answer may take that isn't a run's."""
+_QUIET = 60.0
+"""Seconds without a sign of life from a run's events, after which the run itself is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,9 @@ class LangGraphServer:
         """Return a client for one event loop; whoever asks closes it."""
         from langgraph_sdk import get_client
 
-        return get_client(url=self.url, headers=dict(self.headers), **self._key)
+        return get_client(
+            url=self.url, headers=dict(self.headers), timeout=(_SECONDS, _QUIET, _SECONDS, _SECONDS), **self._key
+        )
 
     @contextmanager
     def asked(self) -> Iterator[SyncLangGraphClient]:
@@ -84,7 +88,10 @@ class LangGraphServer:
         from langgraph_sdk import get_sync_client
 
         with self.told(), get_sync_client(url=self.url, headers=dict(self.headers), timeout=_SECONDS, **self._key) as c:
-            yield c
+            try:
+                yield c
+            except (LookupError, TypeError, AttributeError) as error:
+                raise ValueError from error  # it is JSON, of something else
 
     @contextmanager
     def told(self) -> Iterator[None]:

@@ -31,8 +31,8 @@ STRETCH = "hitl_stretch"
 
 _ACTIVE = ("pending", "running")
 _MODES = ("updates", "custom", "tasks", "values")
-_RUNS = 100
-"""Runs of a thread that are looked through for a stretch, the newest first."""
+_PAGE = 50
+"""Runs of a thread that are read at once, the newest first."""
 _PAUSE = 1.0
 """Seconds between two looks at a run that is followed without its events."""
 _AWAY = 60.0
@@ -248,23 +248,29 @@ class ServedGraph:
 
     async def _sent(self, thread: str, stretch: str) -> str | None:
         """Return the run that a stretch was sent for; None where it wasn't."""
-        runs = await self._runs(thread)
-        return next((run["run_id"] for run in runs if (run.get("metadata") or {}).get(STRETCH) == stretch), None)
+        return await self._run(thread, lambda run: (run.get("metadata") or {}).get(STRETCH) == stretch)
 
     async def _active(self, thread: str) -> str | None:
         """Return the run that is at work on a thread."""
-        return next((run["run_id"] for run in await self._runs(thread) if run["status"] in _ACTIVE), None)
+        return await self._run(thread, lambda run: run["status"] in _ACTIVE)
 
-    async def _runs(self, thread: str) -> list[Mapping[str, Any]]:
+    async def _run(self, thread: str, is_it: Callable[[Mapping[str, Any]], bool]) -> str | None:
+        """Return the newest run of a thread that is what is looked for; None for none."""
         from langgraph_sdk.errors import NotFoundError
+
+        seen = 0
 
         async def ask() -> list[Mapping[str, Any]]:
             try:
-                return cast("list[Mapping[str, Any]]", await self._api.runs.list(thread, limit=_RUNS))
+                return cast("list[Mapping[str, Any]]", await self._api.runs.list(thread, limit=_PAGE, offset=seen))
             except NotFoundError:
                 return []
 
-        return await self._answered(ask)
+        while True:
+            page = await self._answered(ask)
+            if (found := next((run["run_id"] for run in page if is_it(run)), None)) or len(page) < _PAGE:
+                return found
+            seen += len(page)
 
     async def _answered(self, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what a server answers; it is asked again for a while where it can't be reached."""

@@ -352,13 +352,15 @@ class GraphRunner:
         Raises:
             GraphFailure: one of this run failed there. GraphError: the server can't be reached.
         """
-        unseen = [stretch for stretch in past.stretches if stretch.status == "started"]
+        services = self._services
+        unseen = [e for e in past.stretches if e.status == "started" and e.session == services.session]
         for stretch in unseen:
-            thread, failed = self.thread(spec, team), ""
+            sent, failed, thread = False, "", ""
             try:
-                sent = await graph.follow(thread, stretch.key)
+                for thread in dict.fromkeys((self.thread(spec, team), server_thread(services.lineage, stretch.run_id))):
+                    sent = sent or await graph.follow(thread, stretch.key)
             except ServedRunFailed as error:
-                sent, failed = False, clip(mask(str(error), dict(self._services.secrets)), 500)
+                failed = clip(mask(str(error), dict(services.secrets)), 500)
             outcome: JsonObject = {"thread": thread, ERROR: failed} if failed else {}
             ended = replace(spec, run_id=stretch.run_id)
             await self._end(stretch.key, ended, "done" if sent else "failed", outcome)
