@@ -110,11 +110,7 @@ def _question_lines(concerned: Sequence[RequestView]) -> list[str]:
 
 
 def _show(found: WorkspaceTrust, concerned: Sequence[RequestView], job: Job) -> int:
-    message = (
-        Message("{} is trusted ({}).", found.folder, found.by)
-        if found.trusted
-        else Message("{} isn't trusted.", found.folder)
-    )
+    message = found.words
     if job.arguments.json:
         questions = _listed(concerned)
         job.out.document({"status": "ok", "message": message, **found.to_dict(), "questions": questions})

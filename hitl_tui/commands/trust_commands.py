@@ -25,9 +25,9 @@ async def trust(context: CommandContext, values: CommandValues) -> CommandResult
     if not context.digest:
         data = found.to_dict()
         if found.trusted:
-            return CommandResult("ok", Message("{} is trusted ({}).", found.folder, found.by), data)
+            return CommandResult("ok", found.words, data)
         line = f"/trust --digest {found.digest}"
-        message: str = Message("{} isn't trusted.", found.folder)
+        message: str = found.words
         if not context.terminal:
             message = Message("{} isn't trusted; to trust it as it is now: {}", found.folder, line)
         return CommandResult("ok", message, {**data, "give": [line]})

@@ -211,6 +211,15 @@ class WorkspaceTrust:
         return bool(self.by)
 
     @property
+    def words(self) -> Message:
+        """Whether it is trusted, in a sentence."""
+        if not self.files.digests:
+            return Message("{} declares nothing that needs trust.", self.folder)
+        if self.trusted:
+            return Message("{} is trusted ({}).", self.folder, self.by)
+        return Message("{} isn't trusted.", self.folder)
+
+    @property
     def changed(self) -> bool:
         """It was trusted, and its files are others now."""
         return self.record is not None and not self.trusted
