@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator, Mapping
@@ -15,7 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 COMMAND = (
-    *("uv", "tool", "run", "--from", "langgraph-cli[inmem]==0.4.40", "--with", "langgraph-api==0.16.7"),
+    *(
+        "uv",
+        "tool",
+        "run",
+        "--python",
+        sys.executable,
+        "--from",
+        "langgraph-cli[inmem]==0.4.40",
+        "--with",
+        "langgraph-api==0.16.7",
+    ),
     *("langgraph", "dev", "--no-browser", "--no-reload", "--n-jobs-per-worker", "5"),
 )
 """The server is a program of its own: what it needs isn't installed beside the tests."""
