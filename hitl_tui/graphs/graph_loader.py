@@ -89,7 +89,7 @@ async def resolve(declaration: GraphDeclaration, found: Any, stack: AsyncExitSta
         GraphError: there is none, or making it failed.
     """
     if isinstance(found, ServedGraph):
-        stack.push_async_callback(found.close)
+        stack.push_async_callback(found.aclose)
         return found
     functions: list[AnyGraph] = []
 

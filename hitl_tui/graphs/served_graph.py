@@ -29,6 +29,10 @@ T = TypeVar("T")
 STRETCH = "hitl_stretch"
 """Key in a run's metadata: the stretch that it was sent for."""
 
+STRICT_RESUME = "__pregel_strict_resume"
+"""Private to LangGraph: a resume that names an interrupt which isn't pending raises instead of answering another."""
+_NOT_PENDING = "UnknownInterruptError"
+"""What it raises then."""
 _ACTIVE = ("pending", "running")
 _MODES = ("updates", "custom", "tasks", "values")
 _PAGE = 50
@@ -103,7 +107,7 @@ class ServedGraph:
         found = schemas.get("context_schema") or schemas.get("config_schema") or {}
         return {k: v for k, v in found.items() if k != "required"}
 
-    async def close(self) -> None:
+    async def aclose(self) -> None:
         """Close the connection to its server."""
         client, self._client = self._client, None
         if client is not None:
@@ -190,11 +194,11 @@ class ServedGraph:
             return
         settings: dict[str, Any] = {
             "input": None if isinstance(value, Command) else value,
-            "command": {"resume": value.resume} if isinstance(value, Command) else None,
+            **({"command": {"resume": value.resume}, "strict_resume": True} if isinstance(value, Command) else {}),
             "metadata": dict(config["metadata"]),
             "interrupt_before": interrupt_before or None,
             "interrupt_after": interrupt_after or None,
-            **_settings(config, context),
+            **_settings(config, context, strict=isinstance(value, Command)),
         }
         try:
             if run is None:
@@ -308,7 +312,10 @@ class ServedGraph:
                 break
             await asyncio.sleep(_PAUSE)
         if found["status"] in ("error", "timeout"):
-            raise ServedRunFailed(await self._why(thread, found["status"]))
+            why = await self._why(thread, found["status"])
+            if _NOT_PENDING in why:
+                why = Message("somebody else answered on {} meanwhile, and this answer didn't count", self.server.shown)
+            raise ServedRunFailed(why)
         if found["status"] == "interrupted" and _goes_on(
             await self.aget_state({"configurable": {"thread_id": thread}})
         ):
@@ -336,16 +343,19 @@ def _goes_on(state: StateSnapshot) -> bool:
     return bool(state.next) and (not asks or any(task.error is not None for task in state.tasks))
 
 
-def _settings(config: RunnableConfig, context: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return a run's context and configuration: a server takes one of both, so what is configurable is context then."""
+def _settings(config: RunnableConfig, context: Mapping[str, Any] | None, *, strict: bool) -> dict[str, Any]:
+    """Return a run's context and configuration: a server takes one of both, so what is configurable is context then.
+
+    Answers are strict, see `STRICT_RESUME`: servers take that as configuration, later ones also as `strict_resume`.
+    """
     found: dict[str, Any] = {key: config[key] for key in ("tags", "recursion_limit") if key in config}
     if context:
         return {"context": dict(context), "config": found or None}
     ours = ("graph_id", "assistant_id", "thread_id", "user_id")
     configurable = {k: v for k, v in config["configurable"].items() if k not in ours and not k.startswith("__")}
-    if configurable:
-        found["configurable"] = configurable
-    return {"config": found or None}
+    if strict:
+        configurable[STRICT_RESUME] = True
+    return {"config": {**found, "configurable": configurable} if configurable else found or None}
 
 
 def _snapshot(state: Mapping[str, Any]) -> StateSnapshot:

@@ -37,6 +37,7 @@ from hitl_tui.core.safe_markdown import fenced, first_words
 from hitl_tui.core.safe_text import mask
 from hitl_tui.core.secret_masks import put_back
 from hitl_tui.graphs.json_values import plain
+from hitl_tui.graphs.served_graph import STRICT_RESUME
 from hitl_tui.ledger.protocols import Effects
 from hitl_tui.ledger.records import CHANGED_NOTHING, Effect
 from hitl_tui.supervisor.activity import ENDED, UNRECORDED, earlier_run, started_words
@@ -44,7 +45,6 @@ from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks, CodeChanged, GraphFailure
 from hitl_tui.supervisor.attached_graphs.runner import GraphRunner
 from hitl_tui.supervisor.bound_files import find_bound_files
-from hitl_tui.supervisor.graph import STRICT_RESUME
 from hitl_tui.supervisor.masked_saver import masked_saver
 from hitl_tui.supervisor.orphan_processes import command_of, end_orphans, find_orphans
 from hitl_tui.supervisor.run_spec import BegunEffect, RunServices, RunSpec

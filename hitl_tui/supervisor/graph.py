@@ -43,6 +43,7 @@ from hitl_tui.core.questions import MOST_CHANGED, asking, count_asked, plan_ques
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.tally import tally
 from hitl_tui.core.todos import Status, SupervisorTodo, check_known
+from hitl_tui.graphs.served_graph import STRICT_RESUME
 from hitl_tui.ledger.records import Effect
 from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.supervisor import state as s
@@ -52,9 +53,6 @@ from hitl_tui.supervisor.lasting_effects import lasting_effects
 from hitl_tui.supervisor.ports import Artifacts
 from hitl_tui.supervisor.state import GateState, MainSupervisorState, PlanningState
 from hitl_tui.threads.session_history import thread_of
-
-STRICT_RESUME = "__pregel_strict_resume"
-"""Private to LangGraph: a resume that names an interrupt which isn't pending raises instead of answering another."""
 
 
 class Planned(Protocol):

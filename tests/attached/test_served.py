@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import shutil
@@ -14,11 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langgraph.types import Command
 from langgraph_sdk import get_client
 from langgraph_sdk.client import LangGraphClient
 from real_cases import CASES, GRAPHS, Case
 from real_support import Place, Talk, named, opened_by
 from support.served_graphs import LangGraphProcess, langgraph_server
+
+from hitl_tui.graphs.langgraph_server import facts_from, served_declaration
+from hitl_tui.graphs.served_graph import STRETCH, ServedGraph, ServedRunFailed
 
 pytestmark = [
     pytest.mark.long,
@@ -255,6 +260,23 @@ def test_an_answer_to_what_asks_anew_meanwhile_is_not_sent(served: Served) -> No
     document = served.do(f"/answer {named(ran.json, 'What is your age?')} 30")
     assert "'forty' is not a valid age" in json.dumps(document["questions"]), document["message"]
     assert served.done() == {}
+
+
+def test_a_server_refuses_an_answer_that_came_while_somebody_elses_was_on_its_way(served: Served) -> None:
+    thread, _ = _interrupted(served, "approve")
+    declaration, waits = served_declaration(served.server.url, "approve", thread, {})
+    assert waits
+
+    async def answer() -> None:
+        graph = ServedGraph(declaration, await asyncio.to_thread(facts_from, declaration))
+        config: Any = {"configurable": {"thread_id": thread}, "metadata": {STRETCH: "s"}}
+        async with contextlib.aclosing(graph):
+            async for _ in graph.astream(Command(resume={"0" * 32: True}), config):
+                pass
+
+    with pytest.raises(ServedRunFailed, match="somebody else answered"):
+        asyncio.run(answer())
+    assert served.done() == {"prepared pay": 1}
 
 
 def test_where_another_run_is_at_work_its_end_is_waited_for_and_nothing_is_sent(served: Served) -> None:

@@ -10,7 +10,7 @@ from langchain_core.runnables import RunnableConfig
 
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.graphs.langgraph_server import ASSISTANTS, RUN
-from hitl_tui.supervisor.graph import STRICT_RESUME
+from hitl_tui.graphs.served_graph import STRICT_RESUME
 from hitl_tui.supervisor.run_spec import RunSpec
 from hitl_tui.teams.contract import GraphSpec
 
