@@ -1,10 +1,12 @@
 """Tests speak English, whatever the locale of who runs them, and long ones have long to do it."""
 
+import gc
 import os
 import signal
 import sys
 import tempfile
 from collections import defaultdict
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +31,22 @@ for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, handler)
 
+# What tests write is gone after them: it needs no disk, for which every durable write would wait.
+MEMORY, ENOUGH = Path("/dev/shm"), 4 << 30
+"""Where files are kept in memory, and how many bytes must be free there."""
+
+
+def memory_serves() -> bool:
+    """Return whether files of tests can be kept in memory: there is room, and programs can be started there."""
+    if not MEMORY.is_dir() or not os.access(MEMORY, os.W_OK):
+        return False
+    room = os.statvfs(MEMORY)
+    return room.f_bavail * room.f_frsize >= ENOUGH and not room.f_flag & os.ST_NOEXEC
+
+
+if "PYTEST_DEBUG_TEMPROOT" not in os.environ and memory_serves():
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(MEMORY)
+
 # The key that signs records lies with a person's settings: tests have their own.
 os.environ["XDG_CONFIG_HOME"] = tempfile.mkdtemp(prefix="hitl-tui-tests-")
 os.environ.pop("HITL_AUDIT_KEY", None)
@@ -49,3 +67,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("long") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(400))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was imported and collected: it stays to the end."""
+    gc.collect()
+    gc.freeze()
