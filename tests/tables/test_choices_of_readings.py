@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables.ask import ask
 from hitl_tui.tables.files import table_files
@@ -43,7 +44,7 @@ TUBE = "from,to,line\n1,2,Oak Line\n2,3,Oak Line\n3,4,Elm Line\n4,5,Ash Line\n"
 def said(folder: Path, question: str, language: str, **tables: str) -> str:
     for name, content in tables.items():
         (folder / f"{name}.csv").write_text(content, encoding="utf-8")
-    return brief(ask(question, table_files(folder)), language).answer.split("\n\n*")[0]
+    return brief(ask(question, table_files(shared(folder))), language).answer.split("\n\n*")[0]
 
 
 @pytest.mark.parametrize(

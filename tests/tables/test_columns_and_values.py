@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables import profile
 from hitl_tui.tables.ask import About, Answer, about, ask
@@ -47,7 +48,7 @@ def folder(at: Path, **tables: str) -> Path:
 
 
 def asked(at: Path, question: str, **tables: str) -> Answer:
-    return ask(question, table_files(folder(at, **tables)))
+    return ask(question, table_files(shared(folder(at, **tables))))
 
 
 def said(at: Path, question: str, **tables: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables.ask import Answer, again, ask
 from hitl_tui.tables.files import table_files
@@ -31,7 +32,7 @@ def folder(at: Path, **tables: str) -> Path:
 
 
 def asked(at: Path, question: str, before: TableQuery | None = None) -> Answer:
-    return ask(question, table_files(at), before)
+    return ask(question, table_files(shared(at)), before)
 
 
 def figures(answer: Answer) -> dict[str, float]:

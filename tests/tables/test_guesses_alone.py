@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables.ask import About, about, ask
 from hitl_tui.tables.files import table_files
@@ -34,14 +35,14 @@ def folder(tmp_path: Path) -> Path:
 def test_a_guess_alone_answers_nothing(tmp_path: Path, tables: tuple[str, ...], question: str) -> None:
     for name in tables:
         (tmp_path / f"{name}.csv").write_text(TABLES[name], encoding="utf-8")
-    answer = ask(question, table_files(tmp_path))
+    answer = ask(question, table_files(shared(tmp_path)))
     assert answer.result is None and not answer.likely, answer
     assert about(question, tmp_path) is About.TEXT
 
 
 def test_a_guess_beside_what_a_table_has_answers(folder: Path) -> None:
     question = "IT 부서에서 나간 돈은 얼마야?"
-    answer = ask(question, table_files(folder))
+    answer = ask(question, table_files(shared(folder)))
     assert answer.result is not None and answer.mapped is not None, answer
     assert answer.mapped.query.measure == "spent"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables.ask import ask
 from hitl_tui.tables.files import table_files
@@ -15,7 +16,7 @@ MONTHS = "월,지점,매출액\n{0},강남,310\n{1},강남,520\n{2},강남,290\n
 
 
 def said(folder: Path, question: str, language: str = "en") -> str:
-    return brief(ask(question, table_files(folder)), language).answer
+    return brief(ask(question, table_files(shared(folder))), language).answer
 
 
 @pytest.mark.parametrize(

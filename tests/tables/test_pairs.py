@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables.ask import Answer, ask
 from hitl_tui.tables.files import table_files
@@ -18,7 +19,7 @@ PARTS = "part,in stock,minimum,shelf\nbolt,10,50,A\nnut,80,50,A\nwasher,49,50,B\
 
 def asked(folder: Path, content: str, question: str) -> Answer:
     (folder / "table.csv").write_text(content, encoding="utf-8")
-    return ask(question, table_files(folder))
+    return ask(question, table_files(shared(folder)))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables.ask import About, Answer, about, ask
 from hitl_tui.tables.files import table_files
@@ -19,7 +20,7 @@ COSTS = "날짜,담당,구분,금액\n2026-04-02,한솔,도구,95000\n2026-04-09
 def asked(folder: Path, question: str, **tables: str) -> Answer:
     for name, content in tables.items():
         (folder / f"{name}.csv").write_text(content, encoding="utf-8")
-    return ask(question, table_files(folder))
+    return ask(question, table_files(shared(folder)))
 
 
 @pytest.mark.parametrize("name", ["fairs", "fair-list", "fairs_2025", "큰fair목록"])

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables import engine as engine_module
 from hitl_tui.tables import profile as profile_module
@@ -39,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def asked(folder: Path, question: str, before: TableQuery | None = None) -> Answer:
-    return ask(question, table_files(folder), before)
+    return ask(question, table_files(shared(folder)), before)
 
 
 def written(folder: Path, name: str, content: str) -> Path:
@@ -259,7 +260,7 @@ def test_a_large_text_is_read_as_a_small_one(tmp_path: Path, monkeypatch: pytest
     for size in ("small", "large"):
         (tmp_path / size).mkdir()
         (tmp_path / size / "goods.csv").write_text("month,kind,n,pieces,price\n" + "".join(lines) + "Total,,,5000,\n")
-        answer = asked(tmp_path / size, "total pieces by kind in goods.csv")
+        answer = ask("total pieces by kind in goods.csv", table_files(tmp_path / size))
         assert answer.result is not None, answer
         (table,) = profiles(table_files(tmp_path / size)).tables
         said.append((table.columns, answer.result.rows))

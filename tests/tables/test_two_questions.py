@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tables_support import shared
 
 from hitl_tui.tables.ask import About, Answer, about, ask, continues
 from hitl_tui.tables.files import table_files
@@ -39,13 +40,13 @@ def cells(answer: Answer | None) -> set[object]:
 def test_each_of_two_questions_is_answered_of_the_same_rows(
     folder: Path, question: str, first: set[object], second: object
 ) -> None:
-    answer = ask(question, table_files(folder))
+    answer = ask(question, table_files(shared(folder)))
     assert first <= cells(answer)
     assert second in cells(answer.second)
 
 
 def test_a_second_question_that_the_table_does_not_answer_is_named(folder: Path) -> None:
-    answer = ask("Who still owes fees, and what is the total weight?", table_files(folder))
+    answer = ask("Who still owes fees, and what is the total weight?", table_files(shared(folder)))
     assert {"Ben", "Cleo"} <= cells(answer)
     assert "Not answered: “what is the total weight?”" in brief(answer, "en").answer
 
@@ -61,16 +62,16 @@ def test_a_second_question_that_the_table_does_not_answer_is_named(folder: Path)
 def test_a_total_asked_for_after_a_list_is_that_of_its_rows(
     folder: Path, listed: str, question: str, expected: float
 ) -> None:
-    before = ask(listed, table_files(folder)).mapped
+    before = ask(listed, table_files(shared(folder))).mapped
     assert before is not None
-    assert expected in cells(ask(question, table_files(folder), before.query))
+    assert expected in cells(ask(question, table_files(shared(folder)), before.query))
     assert continues(question, [listed], folder) or about(question, folder) is About.TABLE
 
 
 def test_a_total_of_what_has_no_figure_is_not_made_up(folder: Path) -> None:
-    before = ask("which parents are in Red?", table_files(folder)).mapped
+    before = ask("which parents are in Red?", table_files(shared(folder))).mapped
     assert before is not None
-    assert ask("how much is that altogether?", table_files(folder), before.query).result is None
+    assert ask("how much is that altogether?", table_files(shared(folder)), before.query).result is None
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_a_total_of_what_has_no_figure_is_not_made_up(folder: Path) -> None:
 def test_a_figure_of_all_and_what_has_least_are_two_questions(
     folder: Path, question: str, figures: tuple[object, object]
 ) -> None:
-    answer = ask(question, table_files(folder))
+    answer = ask(question, table_files(shared(folder)))
     assert answer.result is not None and answer.second is not None and answer.second.result is not None
     assert (answer.result.rows[0][0], answer.second.result.rows[0][0]) == figures
 
