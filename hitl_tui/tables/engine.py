@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -143,6 +144,30 @@ class Engine:
         self._seconds = seconds
         self._stopped = False
         self._views = set[str]()
+        self._lock = threading.Lock()
+        self._until: float | None = None
+        self._closed = threading.Event()
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Interrupt queries that take too long while this lasts: one thread watches over all of them."""
+        watch = threading.Thread(target=self._watch, daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            self._closed.set()
+            watch.join()
+
+    def _watch(self) -> None:
+        left = self._seconds
+        while not self._closed.wait(left):
+            left = self._seconds  # what is asked from now on ends later than that
+            with self._lock:
+                if self._until is not None and (rest := self._until - time.monotonic()) > 0:
+                    left = rest
+                elif self._until is not None:
+                    self._connection.interrupt()
 
     def ask(self, sql: str, limit: int = 200) -> Result:
         """Return the first rows of a query.
@@ -152,8 +177,8 @@ class Engine:
         """
         import duckdb
 
-        late = threading.Timer(self._seconds, self._connection.interrupt)
-        late.start()
+        with self._lock:
+            self._until = time.monotonic() + self._seconds
         try:
             cursor = self._connection.execute(sql)
             rows = cursor.fetchmany(limit + 1)
@@ -165,7 +190,8 @@ class Engine:
         except duckdb.Error as error:
             raise TableError(Message("The table can't be read: {}.", str(error).split("\n")[0][:200])) from error
         finally:
-            late.cancel()
+            with self._lock:
+                self._until = None
         return Result(names, tuple(tuple(row) for row in rows[:limit]), len(rows) > limit)
 
     def stop(self) -> None:
@@ -252,7 +278,7 @@ def engine(files: Sequence[TableFile], seconds: float | None = None) -> Iterator
         connection.execute("SET enable_external_access = false")
         connection.execute("SET lock_configuration = true")
         opened = Engine(connection, seconds_for(files) if seconds is None else seconds)
-        with watched(opened):
+        with watched(opened), opened.timed():
             yield opened
     finally:
         connection.close()
