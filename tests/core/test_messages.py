@@ -26,10 +26,12 @@ ROOT = Path(hitl_tui.__file__).parent
 EFFECT = "{effect} comes before {question} in line {line}."
 
 
+@functools.cache
 def _calls(name: str) -> list[tuple[str, ast.Call]]:
     found = []
     for path in sorted(ROOT.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(text)) if name in text else ():
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == name and path.name != "messages.py":
                 found.append((f"{path.relative_to(ROOT)}:{node.lineno}", node))
     return found
