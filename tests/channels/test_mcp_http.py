@@ -77,6 +77,7 @@ async def test_without_a_token_nobody_gets_in(place: Place) -> None:
         assert (await client.post(address, content=b"{", headers=headers(AGENTS, **json_type))).status_code == 400
 
 
+@pytest.mark.long
 async def test_a_killed_server_loses_nothing(place: Place) -> None:
     async with serving(place) as (address, process), over_http(address) as agent:
         asked = await given(agent, "masc_interrupt", task_id="clean", **ASKS)

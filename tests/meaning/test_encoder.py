@@ -50,6 +50,7 @@ def test_sketches_find_what_means_the_same(tmp_path: Path) -> None:
     assert 3 not in encoder.nearest("연차 휴가는 며칠인가요?", store, 4, known=[], files=[0])
 
 
+@pytest.mark.long
 def test_a_process_that_was_killed_is_started_again() -> None:
     encoder.load()
     process = encoder._ENCODER._process

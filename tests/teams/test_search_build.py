@@ -57,6 +57,7 @@ async def test_a_process_builds_what_is_asked_afterwards(place: IndexPlace) -> N
     assert found(place, "otter17") == ["note017.md"]
 
 
+@pytest.mark.long
 async def test_several_that_want_it_build_it_once(place: IndexPlace) -> None:
     built = await asyncio.gather(*(build(place, nothing, ahead=ahead) for ahead in (True, False, True)))
     assert sorted(one.indexed for one in built) == [0, 0, FILES]

@@ -346,6 +346,7 @@ async def test_a_console_that_can_not_begin_says_why() -> None:
         assert (await page.receive()).type in (WSMsgType.CLOSE, WSMsgType.CLOSING, WSMsgType.CLOSED)
 
 
+@pytest.mark.long
 async def test_a_console_may_leave_in_good_order_when_its_page_is_gone(tmp_path: Path) -> None:
     left = tmp_path / "left"
     async with opened(FLOODER, str(left)) as o, o.socket() as page:
