@@ -34,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 GRAPHS = ("many", "nested", "called", "flow", "beside")
-_TESTS = Path(__file__).resolve().parents[1] / "tests" / "supervisor"
+_TESTS = Path(__file__).resolve().parents[1] / "tests"
 _STUCK = 60.0
 """Seconds after which a process surely makes no progress any more."""
 
@@ -293,7 +293,7 @@ def _of_graph(base: Path, graph: str, given: argparse.Namespace, chance: random.
 
 def prepare() -> None:
     """Load everything once: each process of a run is a copy of this one."""
-    sys.path.insert(0, str(_TESTS))
+    sys.path[:0] = [str(_TESTS / "supervisor"), str(_TESTS / "support"), str(_TESTS)]
     import attached_support  # noqa: F401
     import attached_worker  # noqa: F401
     import jsonschema  # noqa: F401
