@@ -248,8 +248,9 @@ def test_starters_for_scripts(shell: Shell) -> None:
     assert all(s["title"] and s["description"] and s["question"] for s in offered)
     made = shell.process("starter", "lease", "--json").json
     assert made["status"] == "made"
-    folder = shell.process("starter", "lease").out
-    assert folder == f"{made['workspace']}\n"
+    assert Path(made["workspace"]) == shell.data / "starters" / "lease"
+    another = shell.process("starter", "lease").out
+    assert another == f"{made['workspace']}-2\n", "each start has a copy of its own"
     assert shell.process("run", made["question"], "--workspace", made["workspace"], "--json").code == 3
     unknown = shell.run("starter", "nix", "--json")
     assert (unknown.code, unknown.json["kind"]) == (2, "bad_input")
