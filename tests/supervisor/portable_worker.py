@@ -1,13 +1,17 @@
 """Does one thing with sessions again and again, and is killed at each durable step of it in turn.
 
 Run as `portable_worker.py WHAT ROOT`: ROOT/whole is a data folder with session s1 and ROOT/s1.hitl its export. For
-each step there is a child of its own on a copy of that folder; afterwards another one looks at what is left. Prints
-how many steps there were.
+each step there is a child of its own on a copy of that folder; afterwards another one looks at what is left. One that
+doesn't come to its end says where it stands. Prints how many steps there were.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import faulthandler
+import importlib
+import json
 import os
 import shutil
 import signal
@@ -24,10 +28,12 @@ from hitl_tui.config.starters import examples_folder, new_copy, starters
 from hitl_tui.core.errors import UnknownName
 from hitl_tui.ledger import sqlite_database
 from hitl_tui.ledger.audit import verify
-from hitl_tui.supervisor import session_copy  # noqa: F401 - loaded once, for all children
 from hitl_tui.supervisor.session_registry import SessionRegistry
 
 DONE = 17
+STUCK = 90.0
+"""Seconds after which a child surely makes no progress any more."""
+
 MAIL = examples_folder() / "attach"
 LEASE = starters("en")[0]
 
@@ -132,10 +138,14 @@ async def look(what: str, root: Path) -> None:
 
 
 def child(work: Callable[[], Awaitable[None]], at: int = 0) -> int:
-    """Run work in a child that is killed at a step, if any; return how it ended."""
+    """Run work in a child that is killed at a step, if any; return how it ended.
+
+    One that is stuck writes where each of its threads stands, and ends with 1.
+    """
     pid = os.fork()
     if pid == 0:
         code = 1
+        faulthandler.dump_traceback_later(STUCK, exit=True)
         try:
             if at:
                 Reaper(at).install()
@@ -152,6 +162,30 @@ def child(work: Callable[[], Awaitable[None]], at: int = 0) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
+def begin(root: Path) -> None:
+    """Make the folder as it was before anything was done."""
+    shutil.rmtree(root / "data", ignore_errors=True)
+    (root / "out.hitl").unlink(missing_ok=True)
+    shutil.copytree(root / "whole", root / "data")
+
+
+def rehearse(root: Path, *works: Callable[[], Awaitable[None]]) -> None:
+    """Let a child do all of it unharmed, and load here what it loaded, so that none of the others has to."""
+    names = root / "loaded.json"
+
+    async def noted() -> None:
+        for work in works:
+            await work()
+        names.write_text(json.dumps([*sys.modules]))
+
+    begin(root)
+    assert child(noted) == DONE, "not even unharmed"
+    for name in json.loads(names.read_text()):
+        with contextlib.suppress(ImportError):  # what a graph's folder has, and parts of compiled modules
+            importlib.import_module(name)
+    names.unlink()
+
+
 def main(what: str, root: Path, every: int) -> None:
     async def do() -> None:
         async with SessionRegistry.open(root / "data", {}) as bench:
@@ -160,11 +194,10 @@ def main(what: str, root: Path, every: int) -> None:
     async def check() -> None:
         await look(what, root)
 
+    rehearse(root, do, check)
     at = 1
     while True:
-        shutil.rmtree(root / "data", ignore_errors=True)
-        (root / "out.hitl").unlink(missing_ok=True)
-        shutil.copytree(root / "whole", root / "data")
+        begin(root)
         ended = child(do, at)
         assert ended in (DONE, -signal.SIGKILL), (at, ended)
         assert child(check) == DONE, f"{what} was killed at step {at}"

@@ -34,9 +34,9 @@ async def root(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def work(script: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+def work(script: str, *arguments: object, within: float = 110) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(HERE / script), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=110, cwd=HERE)
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=within, cwd=HERE)
 
 
 def prepare(root: Path) -> None:
@@ -50,7 +50,8 @@ def names(folder: Path) -> list[str]:
 
 
 def survive(root: Path, what: str, every: int) -> int:
-    done = work("portable_worker.py", what, root, every)
+    """Kill it at every nth step; a child that is stuck ends by itself, so all of them may take long together."""
+    done = work("portable_worker.py", what, root, every, within=380)
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
 
