@@ -74,6 +74,11 @@ class GraphDeclaration:
     inbox: bool = False
 
     @property
+    def shown(self) -> str:
+        """What people see as what runs."""
+        return f"{self.name} @ {self.target}" if self.is_served else self.target
+
+    @property
     def is_served(self) -> bool:
         """Whether a LangGraph server runs it."""
         return is_url(self.target)

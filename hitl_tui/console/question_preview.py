@@ -41,7 +41,7 @@ def graph_rows(handle: SessionHandle, question: Question) -> list[Row]:
         return []
     declaration, workspace = team.graph.declaration, Path(handle.session.snapshot.workspace).resolve()
     path, colon, name = declaration.target.rpartition(":")
-    file, said = (Path(declaration.folder) / path).resolve(), in_line(declaration.target)
+    file, said = (Path(declaration.folder) / path).resolve(), in_line(declaration.shown)
     if path.endswith(".py") and file.is_relative_to(workspace):
         said = in_line(f"{file.relative_to(workspace)}{colon}{name}")
     elif Path(declaration.folder).resolve() != workspace:  # that it is elsewhere matters

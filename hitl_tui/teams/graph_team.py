@@ -73,7 +73,7 @@ class GraphTeam(Team):
         self.declaration = declaration
         self.graph = self
         self.name = declaration.name
-        self.description = declaration.description or Message("The graph {}", declaration.target)
+        self.description = declaration.description or Message("The graph {}", declaration.shown)
         self.risk = Risk(declaration.risk)
         self.timeout = declaration.timeout
         self.optional = declaration.optional

@@ -470,7 +470,7 @@ class GraphRunner:
         services, spec, stretch, todo, word = self._services, leg.spec, leg.stretch, leg.spec.todo, leg.word
         names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
         answers: JsonObject = dict(stretch.answers)
-        subject: JsonObject = {"graph": leg.team.declaration.target, "stretch": stretch.name, "answers": answers}
+        subject: JsonObject = {"graph": leg.team.declaration.shown, "stretch": stretch.name, "answers": answers}
         before = {e.key: e for e in (await self._past(spec)).stretches}
         while True:
             key = "eff-" + short_id(*names, *((word,) if word else ()), length=32)
