@@ -44,15 +44,13 @@ async def take_over_declared(
     registry: SessionRegistry, workspace: Path, operator: Operator, held: Container[str] = ()
 ) -> ThreadsFound:
     """Take over the threads that wait of each team that a trusted folder declares with `inbox = true`."""
-    config = (await registry.trust.of(workspace)).config
-    found = ThreadsFound()
-    for graph in config.graphs.values():
-        if graph.inbox:
-            one = await take_over(registry, graph, workspace, operator, held)
-            found = ThreadsFound(
-                (*found.sessions, *one.sessions), found.waiting + one.waiting, (*found.problems, *one.problems)
-            )
-    return found
+    graphs = [graph for graph in (await registry.trust.of(workspace)).config.graphs.values() if graph.inbox]
+    found = await asyncio.gather(*(take_over(registry, graph, workspace, operator, held) for graph in graphs))
+    return ThreadsFound(
+        tuple(session for one in found for session in one.sessions),
+        sum(one.waiting for one in found),
+        tuple(problem for one in found for problem in one.problems),
+    )
 
 
 async def take_over(

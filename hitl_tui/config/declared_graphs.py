@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from hitl_tui.config.model_settings import address_problem
 from hitl_tui.config.paths import given_path
 from hitl_tui.core.addresses import is_url
 from hitl_tui.core.errors import BadInput, ConfigError
@@ -22,6 +23,8 @@ LARGEST = 1_000_000
 """Bytes; a larger langgraph.json is surely none."""
 
 _NAME = re.compile(r"[^a-z0-9_]+")
+_HEADER = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
+_OF_THE_CONNECTION = frozenset({"connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +176,18 @@ def holds_password(uri: str) -> bool:
         return bool(parts.password) or any(name.lower() == "password" for name in parse_qs(parts.query))
     except ValueError:
         return "password" in uri.lower() or "@" in uri
+
+
+def server_problem(url: str) -> str:
+    """Return why a text can't be the address of a LangGraph server, as the rest of a sentence; empty where it can."""
+    if problem := address_problem(url):
+        return problem
+    return Message("must end with its path, without ? and #") if {"?", "#"} & set(url) else ""
+
+
+def is_header(name: str) -> bool:
+    """Return whether a header can be sent to a server by this name; those of the connection itself aren't anybody's."""
+    return bool(_HEADER.fullmatch(name)) and name.lower() not in _OF_THE_CONNECTION
 
 
 def team_name(text: str) -> str:

@@ -36,7 +36,7 @@ from hitl_tui.config.declared_commands import (
     parameter_problems,
     path_problem,
 )
-from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password
+from hitl_tui.config.declared_graphs import GraphDeclaration, holds_password, is_header, server_problem
 from hitl_tui.config.declared_tools import DEFAULT_TIMEOUT, ToolDeclaration, server_problems, target_problems
 from hitl_tui.config.figure_limits import FigureLimit, figure_name_problem, parse_limit
 from hitl_tui.config.model_settings import ModelSettings, Prices, name_problem
@@ -462,7 +462,12 @@ class _OwnTeam(_Team):
         needed = (key for key in takes if key != "tools" and not getattr(self, key))
         problems += [Problem((), Message("needs {}", quoted(key))) for key in needed]
         problems += _tool_problems(self.tools, declared(info))
-        if self.url and (said := server_address_problem(self.url)):
+        problems += [
+            Problem(("header_env", header), Message("names no header that can be sent"))
+            for header in self.header_env
+            if not is_header(header)
+        ]
+        if self.url and (said := server_problem(self.url)):
             problems.append(Problem(("url",), said))
         if self.kind in ("function", "tool") and (target := getattr(self, self.kind)):
             problems += target_problems(self.kind, target)

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 def is_url(text: str) -> bool:
     """Return whether a text is the address of a server."""
-    return text.startswith(("http://", "https://"))
+    return text[:8].lower().startswith(("http://", "https://"))
 
 
 def is_here(address: str) -> bool:

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from uuid import UUID, uuid5
 
-from hitl_tui.config.declared_graphs import GraphDeclaration, team_name
-from hitl_tui.config.model_settings import address_problem
+from hitl_tui.config.declared_graphs import GraphDeclaration, server_problem, team_name
 from hitl_tui.core.addresses import is_here
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import digest
@@ -30,7 +29,9 @@ _THREADS = UUID("3f1c5a52-7f3e-5a3b-9b0e-6d1f0c1f2a77")
 """The namespace from which the thread of a run is made that has no thread of the server's."""
 _MOST = 100
 """Assistants that a server is asked for at once."""
-_SECONDS = 15.0
+_KEY_HEADER = "x-api-key"
+"""The header that LangGraph's client sends its key in."""
+_SECONDS = 10.0
 """How long one answer may take that isn't a run's."""
 _QUIET = 60.0
 """Seconds without a sign of life from a run's events, after which the run itself is looked at."""
@@ -59,24 +60,33 @@ class LangGraphServer:
         for header, variable in declaration.header_env.items():
             value = declaration.env.get(variable, "") if variable not in os.environ else os.environ[variable]
             if not value:
+                place = one_line(declaration.target, 200)
                 raise BadInput(
-                    Message("{} isn't set; it holds the header {} for {}.", variable, header, declaration.name)
+                    Message("{} isn't set, or empty; it holds the header {} for {}.", variable, header, place)
                 )
-            headers[header] = value
+            if not value.isascii() or not value.isprintable():
+                raise BadInput(Message("What {} holds can't be sent as a header.", variable))
+            headers[header.lower()] = value
         return cls(declaration.target, headers)
 
     @property
-    def _key(self) -> dict[str, None]:
-        """What says that LangGraph's key stays here: it goes to nobody whom others could pretend to be."""
-        return {} if self.url.startswith("https://") or is_here(self.url) else {"api_key": None}
+    def _keeps_key(self) -> bool:
+        """Whether LangGraph's key stays here: it goes to nobody whom others could pretend to be."""
+        return not (self.url.lower().startswith("https://") or is_here(self.url))
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        """What a client is made of; the key is LangGraph's own, unless a header is named for it."""
+        headers = dict(self.headers)
+        named = headers.pop(_KEY_HEADER, None)
+        key = {"api_key": named} if named is not None or self._keeps_key else {}
+        return {"url": self.url, "headers": headers, **key}
 
     def client(self) -> LangGraphClient:
         """Return a client for one event loop; whoever asks closes it."""
         from langgraph_sdk import get_client
 
-        return get_client(
-            url=self.url, headers=dict(self.headers), timeout=(_SECONDS, _QUIET, _SECONDS, _SECONDS), **self._key
-        )
+        return get_client(**self._given, timeout=(_SECONDS, _QUIET, _SECONDS, _SECONDS))
 
     @contextmanager
     def asked(self) -> Iterator[SyncLangGraphClient]:
@@ -87,7 +97,7 @@ class LangGraphServer:
         """
         from langgraph_sdk import get_sync_client
 
-        with self.told(), get_sync_client(url=self.url, headers=dict(self.headers), timeout=_SECONDS, **self._key) as c:
+        with self.told(), get_sync_client(**self._given, timeout=_SECONDS) as c:
             try:
                 yield c
             except (LookupError, TypeError, AttributeError) as error:
@@ -123,10 +133,12 @@ class LangGraphServer:
     def _refused(self, error: Any) -> GraphError:
         status = error.response.status_code
         if status in (401, 403):
-            return GraphError(
-                Message("The LangGraph server at {} refuses ({}).", self.shown, status),
-                help=Message("Set LANGGRAPH_API_KEY, or name a header's variable: --header Authorization=VARIABLE"),
-            )
+            more = Message("Set LANGGRAPH_API_KEY, or name a header's variable: --header Authorization=VARIABLE")
+            if self._keeps_key:
+                more = Message(
+                    "LANGGRAPH_API_KEY isn't sent over http to another machine; use https, or name a header."
+                )
+            return GraphError(Message("The LangGraph server at {} refuses ({}).", self.shown, status), help=more)
         said = one_line(str(getattr(error, "message", "") or error), 300).rstrip(".")
         return GraphError(Message("The LangGraph server at {} answers {}: {}.", self.shown, status, said))
 
@@ -205,7 +217,7 @@ def served_declaration(
     Raises:
         GraphError: the server can't be reached, has no such thing, or has several. BadInput: a header is missing.
     """
-    if wrong := address_problem(url):
+    if wrong := server_problem(url):
         raise BadInput(Message("The address {}.", wrong))
     declaration = GraphDeclaration(
         "graph", url.rstrip("/"), str(Path.cwd()), assistant=assistant, thread=thread, header_env=header_env
@@ -216,8 +228,12 @@ def served_declaration(
         if thread:
             there = _thread(client, server, thread)
             waits, metadata = bool(there.get("interrupts")), there.get("metadata") or {}
-            assistant = assistant or str(metadata.get("assistant_id") or metadata.get("graph_id") or "")
+            graph = str(metadata.get("graph_id") or "")
+            assistant = assistant or str(metadata.get("assistant_id") or graph)
         found = _assistant(client, server, assistant)
+        if thread and graph not in ("", found["graph_id"]):
+            named = one_line(assistant, 60)
+            raise GraphError(Message("The thread is of the graph {}, and {} runs {}.", graph, named, found["graph_id"]))
     name = str(found.get("name") or found["graph_id"])
     return replace(declaration, name=team_name(name), assistant=str(found["assistant_id"])), waits
 
@@ -305,6 +321,12 @@ def _assistant(client: SyncLangGraphClient, server: LangGraphServer, wanted: str
     named: dict[str, Mapping[str, Any]] = {str(a.get("name") or a["graph_id"]): a for a in known} | defaults
     if not wanted and len(defaults or named) == 1:
         return next(iter((defaults or named).values()))
+    alike = [a for a in known if wanted and a.get("name") == wanted] if wanted not in defaults else []
+    if len(alike) > 1:
+        ids = ", ".join(str(a["assistant_id"]) for a in alike)
+        raise GraphError(
+            Message("{} has several assistants of that name; say which: --assistant {}.", server.shown, ids)
+        )
     if wanted in named:
         return named[wanted]
     names = one_line(", ".join(sorted(named)), 300)

@@ -48,6 +48,10 @@ class ServedRunFailed(Exception):
     """A run failed on its server; the text says with what."""
 
 
+class ServedRunCancelled(GraphError):
+    """Somebody cancelled a run on its server; how far it got isn't known."""
+
+
 class _NoRows:
     """Stands for the saver, whose rows only the server sees."""
 
@@ -102,10 +106,19 @@ class ServedGraph:
 
     @property
     def context_fields(self) -> dict[str, Any]:
-        """JSON Schema of what it takes as context; what an assistant has of it needn't be given."""
+        """JSON Schema of what it takes as context; what nobody gives is the assistant's, or the schema's default."""
         schemas = self.facts.schemas
         found = schemas.get("context_schema") or schemas.get("config_schema") or {}
-        return {k: v for k, v in found.items() if k != "required"}
+        fields = {
+            name: {k: v for k, v in part.items() if k != "default"}
+            for name, part in found.get("properties", {}).items()
+        }
+        return {**{k: v for k, v in found.items() if k != "required"}, **({"properties": fields} if fields else {})}
+
+    @property
+    def state_schema(self) -> dict[str, Any]:
+        """JSON Schema of its state; empty where it tells none."""
+        return dict(self.facts.schemas.get("state_schema") or {})
 
     async def aclose(self) -> None:
         """Close the connection to its server."""
@@ -166,7 +179,6 @@ class ServedGraph:
         value: Any,
         config: RunnableConfig,
         *,
-        context: Mapping[str, Any] | None = None,
         interrupt_before: Sequence[str] | str = (),
         interrupt_after: Sequence[str] | str = (),
         **_: object,
@@ -175,8 +187,8 @@ class ServedGraph:
 
         Args:
             value: an input, answers (`Command(resume={id: answer})`), or None to go on.
-            config: its thread, and in its metadata the name of the stretch.
-            context: what the graph's nodes get as context.
+            config: its thread, what is configurable, which nodes get as context, too, and in its metadata the name of
+                the stretch.
             interrupt_before, interrupt_after: nodes to stop before and after; "*" for all.
 
         Raises:
@@ -194,11 +206,11 @@ class ServedGraph:
             return
         settings: dict[str, Any] = {
             "input": None if isinstance(value, Command) else value,
-            **({"command": {"resume": value.resume}, "strict_resume": True} if isinstance(value, Command) else {}),
+            "command": {"resume": value.resume} if isinstance(value, Command) else None,
             "metadata": dict(config["metadata"]),
             "interrupt_before": interrupt_before or None,
             "interrupt_after": interrupt_after or None,
-            **_settings(config, context, strict=isinstance(value, Command)),
+            "config": _settings(config, strict=isinstance(value, Command)),
         }
         try:
             if run is None:
@@ -293,7 +305,7 @@ class ServedGraph:
         """Wait for the end of the run that a stretch was sent for; return False where it never was.
 
         Raises:
-            ServedRunFailed: it failed. GraphError: the server can't be reached.
+            ServedRunFailed: it failed. ServedRunCancelled: it was cancelled. GraphError: the server can't be reached.
         """
         run = await self._sent(thread, stretch)
         if run is not None:
@@ -319,7 +331,9 @@ class ServedGraph:
         if found["status"] == "interrupted" and _goes_on(
             await self.aget_state({"configurable": {"thread_id": thread}})
         ):
-            raise ServedRunFailed(Message("its run was cancelled on {}", self.server.shown))
+            raise ServedRunCancelled(
+                Message("Its run was cancelled on {}; what it did by then stays.", self.server.shown)
+            )
 
     async def _why(self, thread: str, status: str) -> str:
         """Return what the run of a thread failed with."""
@@ -343,19 +357,19 @@ def _goes_on(state: StateSnapshot) -> bool:
     return bool(state.next) and (not asks or any(task.error is not None for task in state.tasks))
 
 
-def _settings(config: RunnableConfig, context: Mapping[str, Any] | None, *, strict: bool) -> dict[str, Any]:
-    """Return a run's context and configuration: a server takes one of both, so what is configurable is context then.
+def _settings(config: RunnableConfig, *, strict: bool) -> dict[str, Any]:
+    """Return what a run is configured with: a server makes the context of what is configurable.
 
-    Answers are strict, see `STRICT_RESUME`: servers take that as configuration, later ones also as `strict_resume`.
+    Args:
+        config: the run's.
+        strict: see `STRICT_RESUME`.
     """
-    found: dict[str, Any] = {key: config[key] for key in ("tags", "recursion_limit") if key in config}
-    if context:
-        return {"context": dict(context), "config": found or None}
     ours = ("graph_id", "assistant_id", "thread_id", "user_id")
     configurable = {k: v for k, v in config["configurable"].items() if k not in ours and not k.startswith("__")}
     if strict:
         configurable[STRICT_RESUME] = True
-    return {"config": {**found, "configurable": configurable} if configurable else found or None}
+    found: dict[str, Any] = {key: config[key] for key in ("tags", "recursion_limit") if key in config}
+    return {**found, "configurable": configurable}
 
 
 def _snapshot(state: Mapping[str, Any]) -> StateSnapshot:

@@ -114,7 +114,6 @@ _BAR = 10
 _FORK = re.compile(r"(?P<title>.*) \(fork of (?P<of>[A-Za-z0-9._-]+)\)", re.DOTALL)
 
 
-@lru_cache(1 << 14)
 def begun_words(attached: Attachment) -> str:
     """Return why a session with a graph asks nobody whether it may begin."""
     if attached.waits:
@@ -122,6 +121,7 @@ def begun_words(attached: Attachment) -> str:
     return _("It runs: its input was given on the command line.")
 
 
+@lru_cache(1 << 14)
 def number_of(todo_id: str) -> str:
     """Return `003` for `todo_003`, and any other id as it is, in one safe line. A long plan names each many times."""
     return one_line(todo_id.removeprefix("todo_"), _LONGEST_ID)

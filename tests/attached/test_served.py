@@ -242,13 +242,21 @@ def test_a_thread_that_waits_is_taken_over_with_its_question(served: Served) -> 
     assert served.done() == PLAIN["approve"].done
 
 
+def _not_sent(document: Mapping[str, Any]) -> None:
+    """Check that an answer is said not to have been sent, and asks what now."""
+    assert document["session_status"] == "waiting", document["message"]
+    (todo,) = document["todos"]
+    assert "your answer wasn't sent" in todo["error"], todo
+
+
 def test_an_answer_that_came_after_somebody_elses_is_not_sent(served: Served) -> None:
     thread, asked = _interrupted(served, "approve")
     ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
     served.ask(lambda client: client.runs.wait(thread, "approve", command={"resume": {asked: False}}))
-    document = served.do(f"/answer {named(ran.json, 'Do you want to proceed')} yes")
+    _not_sent(served.do(f"/answer {named(ran.json, 'Do you want to proceed')} yes"))
     assert served.done() == {"prepared pay": 1}
     assert len(served.runs(thread)) == 2
+    document = served.do("/todo retry 1")
     assert document["session_status"] == "finished", document["message"]
     assert "rejected" in json.dumps(document["response"])
 
@@ -257,9 +265,21 @@ def test_an_answer_to_what_asks_anew_meanwhile_is_not_sent(served: Served) -> No
     thread, asked = _interrupted(served, "validate")
     ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
     served.ask(lambda client: client.runs.wait(thread, "validate", command={"resume": {asked: "forty"}}))
-    document = served.do(f"/answer {named(ran.json, 'What is your age?')} 30")
+    _not_sent(served.do(f"/answer {named(ran.json, 'What is your age?')} 30"))
+    document = served.do("/todo retry 1")
     assert "'forty' is not a valid age" in json.dumps(document["questions"]), document["message"]
     assert served.done() == {}
+
+
+def test_an_answer_to_a_thread_that_was_deleted_is_not_sent(served: Served) -> None:
+    thread, _ = _interrupted(served, "approve")
+    ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
+    served.ask(lambda client: client.threads.delete(thread))
+    document = served.do(f"/answer {named(ran.json, 'Do you want to proceed')} yes")
+    assert "its thread isn't on" in document["todos"][0]["error"], document["todos"]
+    document = served.do("/todo retry 1")
+    assert "its thread isn't on" in document["todos"][0]["error"], document["todos"]
+    assert served.done() == {"prepared pay": 1}
 
 
 def test_a_server_refuses_an_answer_that_came_while_somebody_elses_was_on_its_way(served: Served) -> None:
@@ -279,14 +299,14 @@ def test_a_server_refuses_an_answer_that_came_while_somebody_elses_was_on_its_wa
     assert served.done() == {"prepared pay": 1}
 
 
-def test_where_another_run_is_at_work_its_end_is_waited_for_and_nothing_is_sent(served: Served) -> None:
+def test_where_another_run_is_at_work_nothing_is_sent_and_its_end_is_waited_for(served: Served) -> None:
     thread, asked = _interrupted(served, "approve")
     document = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json").json
     gate = served.hold("before")
     served.ask(lambda client: client.runs.create(thread, "approve", command={"resume": {asked: True}}))
     opened = _opened(gate)
-    line = f"/answer {named(document, 'Do you want to proceed')} no --digest {_digest(document)}"
-    process = served.start("do", "s", line, "--json")
+    _not_sent(served.do(f"/answer {named(document, 'Do you want to proceed')} no"))
+    process = served.start("do", "s", "/todo retry 1", "--json")
     time.sleep(3)
     assert process.poll() is None
     os.close(opened)
@@ -324,6 +344,10 @@ def test_a_step_that_is_cancelled_ends_its_run_on_the_server(served: Served) -> 
     os.close(opened)
     gate.unlink()
     _until(lambda: "did pay" in served.done())  # nothing ends the thread of a node that isn't asynchronous
+    document = served.do("/todos")
+    assert [question["kind"] for question in document["questions"]] == ["effect"], "how far it got isn't known"
+    document = served.do("/todo again 1")
+    assert document["session_status"] == "finished", document["message"]
 
 
 def test_an_assistant_that_changed_since_its_question_is_asked_about_again(served: Served) -> None:

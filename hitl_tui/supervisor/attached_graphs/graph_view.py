@@ -13,9 +13,11 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.interrupts.json_schema import problem
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.graphs.json_values import plain
+from hitl_tui.graphs.served_graph import ServedGraph
 from hitl_tui.supervisor.attached_graphs.waiting_points import asked_in
 
 
@@ -135,6 +137,9 @@ def check_update(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -
         if name not in channels or name in graph.nodes:
             known = ", ".join(sorted(channels - set(graph.nodes)))
             raise BadInput(Message('The state has no "{}"; it has {}.', one_line(name, 60), known))
+    served: object = graph
+    if isinstance(served, ServedGraph):
+        _check_schema(served.state_schema, values)
     if schema is None:
         return
     try:
@@ -153,6 +158,14 @@ def check_update(graph: Pregel[Any, Any, Any, Any], values: Mapping[str, Any]) -
             raise BadInput(Message('"{}" doesn\'t fit: {}.', one_line(at, 100), one_line(first["msg"], 200))) from error
         except (PydanticSchemaGenerationError, PydanticUserError, TypeError, NameError):
             continue
+
+
+def _check_schema(schema: Mapping[str, Any], values: Mapping[str, Any]) -> None:
+    """Check a change of state against the JSON Schema that a server tells of it."""
+    for name, value in values.items():
+        form = schema["properties"][name]
+        if "Message" not in str(form) and (wrong := problem({**form, "$defs": schema.get("$defs", {})}, value)):
+            raise BadInput(Message('"{}" doesn\'t fit: {}', one_line(name, 100), wrong))
 
 
 def _bare(kind: Any) -> Any:

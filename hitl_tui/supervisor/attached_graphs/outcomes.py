@@ -119,7 +119,8 @@ def failure_text(error: BaseException) -> str:
             else Message("A node ended the program (SystemExit)")
         )
     elif isinstance(error, ServedRunFailed):  # its server says what was raised there, and no frame of it is here
-        return said
+        told: str = error.args[0]  # a message, or a text that was made safe where it came in
+        return told
     elif isinstance(error, GraphRecursionError):
         text = Message("It never ended: {}. A recursion_limit in its config changes the limit", said.partition(". ")[0])
     else:

@@ -31,7 +31,7 @@ from hitl_tui.graphs.graph_store import keeps_store, open_store
 from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.graphs.json_values import plain, said
 from hitl_tui.graphs.langgraph_server import RUN, server_thread
-from hitl_tui.graphs.served_graph import STRETCH, ServedGraph, ServedRunFailed
+from hitl_tui.graphs.served_graph import STRETCH, ServedGraph, ServedRunCancelled, ServedRunFailed
 from hitl_tui.graphs.state_text import answer_of
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.activity import started_words
@@ -55,6 +55,7 @@ from hitl_tui.supervisor.attached_graphs.run_settings import configuration, cont
 from hitl_tui.supervisor.attached_graphs.savers import open_saver
 from hitl_tui.supervisor.attached_graphs.state_edit import edit_state, edited
 from hitl_tui.supervisor.attached_graphs.waiting_points import (
+    BREAK,
     RESUME,
     asked_in,
     bounded,
@@ -266,6 +267,8 @@ class GraphRunner:
             again = told.unsure
             word = await self._let_again(spec, team, past.doubtful)
             told.forget()
+        if isinstance(loaded.found, ServedGraph):
+            self._check_delivery(spec, team, loaded.found, state, told, again)
         repeats = await repeats_in(graph, state)
         stretch = next_stretch(spec, graph, state, told, self._services.secrets, repeats)
         if isinstance(stretch, Asks):
@@ -359,6 +362,8 @@ class GraphRunner:
             try:
                 for thread in dict.fromkeys((self.thread(spec, team), server_thread(services.lineage, stretch.run_id))):
                     sent = sent or await graph.follow(thread, stretch.key)
+            except ServedRunCancelled:
+                continue  # people are asked what of that
             except ServedRunFailed as error:
                 failed = clip(mask(str(error), dict(services.secrets)), 500)
             outcome: JsonObject = {"thread": thread, ERROR: failed} if failed else {}
@@ -368,6 +373,25 @@ class GraphRunner:
         if found.failure is not None:
             raise self._failed_before(spec, team, found.failure)
         return found
+
+    def _check_delivery(
+        self, spec: RunSpec, team: GraphSpec, graph: ServedGraph, state: StateSnapshot, told: Told, again: set[str]
+    ) -> None:
+        """Check that a thread that others use, too, still stands where people answered it.
+
+        Raises:
+            GraphFailure: it doesn't, and their answers aren't sent.
+        """
+        thread, place = self.thread(spec, team), graph.server.shown
+        answered = [i for i in told.interrupts if "answer" in i and told.fresh(i) and i["id"] not in again]
+        if state.created_at is None and (answered or team.declaration.thread):
+            said = Message("its thread isn't on {} any more; nothing was sent", place)
+            raise GraphFailure(said, thread, wedged=False, entered={})
+        waiting, at = {i.id for i in state.interrupts}, stands_at(state)
+        stops = {BREAK + str((state.config or {}).get("configurable", {}).get("checkpoint_id", ""))}
+        if any(i["id"] not in waiting | stops or i.get("at") != at for i in answered):
+            said = Message("somebody else let it go on at {} meanwhile; your answer wasn't sent", place)
+            raise GraphFailure(said, thread, wedged=False, entered={})
 
     def _failed_before(self, spec: RunSpec, team: GraphSpec, stretch: Effect) -> GraphFailure:
         """Return what a run failed with whose process died before it could say so."""
