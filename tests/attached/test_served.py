@@ -305,8 +305,9 @@ def test_where_another_run_is_at_work_nothing_is_sent_and_its_end_is_waited_for(
     gate = served.hold("before")
     served.ask(lambda client: client.runs.create(thread, "approve", command={"resume": {asked: True}}))
     opened = _opened(gate)
-    _not_sent(served.do(f"/answer {named(document, 'Do you want to proceed')} no"))
-    process = served.start("do", "s", "/todo retry 1", "--json")
+    document = served.do(f"/answer {named(document, 'Do you want to proceed')} no")
+    _not_sent(document)
+    process = served.start("do", "s", f"/todo retry 1 --digest {_digest(document)}", "--json")
     time.sleep(3)
     assert process.poll() is None
     os.close(opened)

@@ -48,7 +48,7 @@ def test_an_input_given_is_the_word_to_run_and_no_input_asks_for_one(shell: Shel
         (["http://ann:pw@127.0.0.1:9"], "The address must hold no name and no password"),
         (["http://127.0.0.1:9", "--saver", "a.db"], "A LangGraph server keeps its threads itself"),
         (["http://127.0.0.1:9", "--header", "Authorization=Bearer x"], "--header takes NAME=VARIABLE"),
-        (["http://127.0.0.1:9", "--header", "Authorization=NOT_THERE"], "NOT_THERE isn't set, or empty; it holds the header"),
+        (["http://127.0.0.1:9", "--header", "Authorization=NOT_THERE"], "NOT_THERE isn't set, or empty"),
         (["http://127.0.0.1:9", "--waiting", "--input", "x"], "--waiting takes the address of a LangGraph server"),
         ([f"{GRAPHS}:chat", "--assistant", "a"], "--assistant and --header are for a LangGraph server"),
         ([f"{GRAPHS}:chat", "--thread", "t"], "say which store with --saver"),
