@@ -26,10 +26,11 @@ from hitl_tui.core.interrupts.shape import Action, Form, Shape, needs_of
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
-from hitl_tui.core.names import clip
+from hitl_tui.core.names import clip, step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.requests import Kind, Outcome, Request, Verdict, closed_words, name_of
 from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.todos import Status
 from hitl_tui.language import _, translate
 from hitl_tui.ledger.records import RequestView
 from hitl_tui.policy.approvers import ApproverFile, Approvers
@@ -475,11 +476,23 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
             raise await _gone(registry, request)
         if session.owned:
             await session.settled()
+        refused = given.answer in _REFUSING and request.kind is not Kind.INTERRUPT
+        failed = "" if refused or not session.owned else _failed(session.snapshot, request)
     if given.json:
-        job.out.document({"status": "decided", "message": result.message, "id": request.id, **result.data})
+        more: JsonObject = {"failed": failed} if failed else {}
+        job.out.document({"status": "decided", "message": result.message, "id": request.id, **result.data, **more})
     else:
         job.out.lines([shown(translate(result.message))])
+        job.err.lines([shown(translate(failed))] if failed else [])
     return WAITS if result.data.get("needed") else DONE
+
+
+def _failed(snapshot: Snapshot, request: Request) -> str:
+    """Return what the step of a request failed with once it was answered; empty where it didn't."""
+    todo = next((todo for todo in snapshot.todos if todo.id == request.todo_id), None)
+    if todo is None or todo.status is not Status.FAILED:
+        return ""
+    return Message("{} failed: {}", step_name(todo.id), todo.error)
 
 
 async def _gone(registry: SessionRegistry, request: Request) -> Refused:

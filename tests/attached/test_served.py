@@ -261,6 +261,15 @@ def test_an_answer_that_came_after_somebody_elses_is_not_sent(served: Served) ->
     assert "rejected" in json.dumps(document["response"])
 
 
+def test_decide_says_that_its_answer_wasnt_sent(served: Served) -> None:
+    thread, asked = _interrupted(served, "approve")
+    ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
+    served.ask(lambda client: client.runs.wait(thread, "approve", command={"resume": {asked: False}}))
+    (question,) = ran.json["questions"]
+    decided = served.run("decide", question["id"], "approve", "--digest", question["digest"][:16])
+    assert "your answer wasn't sent" in decided.err, decided
+
+
 def test_an_answer_to_what_asks_anew_meanwhile_is_not_sent(served: Served) -> None:
     thread, asked = _interrupted(served, "validate")
     ran = served.run("attach", served.server.url, "--thread", thread, "--session", "s", "--json")
