@@ -38,7 +38,7 @@ class ModelSettings:
         retries: how often a call is tried again where the server is busy or can't be reached.
         requests_per_minute: most calls in a minute; 0 for no limit of ours.
         longest_answer: tokens of one answer at most.
-        budget: dollars that a session may spend before it asks; 0 for no limit.
+        budget: dollars that a session may spend before it asks; 0 for no limit. Without a known price no call is made.
         token_budget: the same in tokens.
         prices: what it costs, for a model that isn't known; None to look it up.
         proposals: it is asked after each step whether the plan should change.

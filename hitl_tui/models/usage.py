@@ -119,6 +119,20 @@ def prices_of(settings: ModelSettings) -> Prices | None:
     return _published(settings.provider, settings.model)
 
 
+def unpriced_budget(settings: ModelSettings) -> Message | None:
+    """Return why no call is made where a budget in money can't be kept; None where one may be.
+
+    What a call costs isn't known without prices, and a budget in tokens limits it all the same.
+    """
+    if not settings.name or not settings.budget or settings.token_budget or prices_of(settings) is not None:
+        return None
+    return Message(
+        "No price is known for {}, so its calls are not made until prices or a token budget are given, or the budget "
+        "is taken away.",
+        settings.name,
+    )
+
+
 @cache
 def _published(provider: str, model: str) -> Prices | None:
     try:

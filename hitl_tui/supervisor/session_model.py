@@ -18,8 +18,8 @@ from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import mask
 from hitl_tui.ledger.protocols import Streams
-from hitl_tui.models.failures import BudgetReached
-from hitl_tui.models.usage import Usage, prices_of, tokens_in
+from hitl_tui.models.failures import BudgetReached, ModelFailure
+from hitl_tui.models.usage import Usage, prices_of, tokens_in, unpriced_budget
 
 if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk
@@ -220,8 +220,11 @@ class SessionModel:
         if not limits:
             return Message("The model is {}; it used {}.", settings.name, used)
         if len(limits) == 1:
-            return Message("The model is {}; it used {} of {}.", settings.name, used, limits[0])
-        return Message("The model is {}; it used {} of {} and {}.", settings.name, used, *limits)
+            said = Message("The model is {}; it used {} of {}.", settings.name, used, limits[0])
+        else:
+            said = Message("The model is {}; it used {} of {} and {}.", settings.name, used, *limits)
+        unpriced = unpriced_budget(settings)
+        return Message("{} {}", said, unpriced) if unpriced is not None else said
 
     async def document(self) -> JsonObject:
         """Return the same as JSON, with what each step used; what no step used is under `planning`."""
@@ -259,7 +262,7 @@ class SessionModel:
 
         Raises:
             BudgetReached: it could pass the budget.
-            ModelFailure: it gave no answer.
+            ModelFailure: it gave no answer, or the budget is in money and nobody knows what a call costs.
             HitlError: it can't be opened.
         """
         settings = self.settings
@@ -294,6 +297,7 @@ class SessionModel:
 
         Raises, where it is entered:
             BudgetReached: the longest answer to it could pass the budget.
+            ModelFailure: the budget is in money, and nobody knows what a call costs.
         """
         return _Reservation(self, sent, settings or self.settings)
 
@@ -329,6 +333,8 @@ class _Reservation:
 
     async def __aenter__(self) -> None:
         model, settings = self._model, self._settings
+        if unpriced := unpriced_budget(settings):
+            raise ModelFailure(unpriced)
         if settings.budget or settings.token_budget:
             total = (await model.spending()).total
             cost = total.cost + model._reserved_cost + self._cost

@@ -141,7 +141,10 @@ SETTINGS = {
     "model.retries": "how often a call is tried again where the server is busy or away, 0 to 10",
     "model.requests_per_minute": "most calls in a minute; 0: no limit",
     "model.longest_answer": "most tokens of one answer",
-    "model.budget": "dollars that a session may spend; a call that could pass it isn't made. 0: no limit",
+    "model.budget": (
+        "dollars that a session may spend; a call that could pass it isn't made, nor any while no price is known. "
+        "0: no limit"
+    ),
     "model.token_budget": "the same in tokens",
     "model.prices": "`{ input = 0.25, output = 2.0 }`: dollars for a million tokens, of a model that isn't known",
     "model.proposals": "false: the model isn't asked after each step whether the plan should change",

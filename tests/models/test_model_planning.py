@@ -280,6 +280,43 @@ def test_the_budget_is_never_passed_unasked(desk: Desk) -> None:
     assert desk.do("compare it too")["status"] == "proposed"
 
 
+UNPRICED = (
+    "No price is known for openai:scripted, so its calls are not made until prices or a token budget are given, or the "
+    "budget is taken away."
+)
+
+
+@pytest.mark.parametrize("more", ["", "prices = { input = 1.0, output = 2.0 }\n"])
+def test_a_budget_without_prices_lets_no_call_out(desk: Desk, more: str) -> None:
+    desk.shell.data.mkdir(exist_ok=True)
+    declared = f'[model]\nname = "openai:another"\nbase_url = "{desk.model.url}"\nbudget = 0.001\n{more}'
+    (desk.shell.data / "settings.toml").write_text(declared)
+    refused = desk.run()
+    assert (refused.code, refused.json["error"]) == (1, UNPRICED)
+    assert desk.model.asked == []
+
+
+def test_a_budget_without_prices_is_said_where_it_is_set(desk: Desk) -> None:
+    assert desk.run().code == 3
+    said = desk.do("/model budget 0.001")
+    assert said["message"].endswith(f"of $0.001. {UNPRICED}")
+    assert desk.do("compare it too")["error"] == UNPRICED
+    assert len(desk.model.asked) == 1
+    assert UNPRICED not in desk.do("/model tokens 100000")["message"]
+    script(desk, changes({"kind": "add", "step": {**JUDGE, "after": ["todo_001"]}}))
+    assert desk.do("compare it too")["status"] == "proposed"
+    desk.do("/model tokens 0")
+    assert UNPRICED not in desk.do("/model budget 0")["message"]
+
+
+def test_a_budget_with_prices_is_in_force(desk: Desk) -> None:
+    desk.shell.data.mkdir(exist_ok=True)
+    prices = "prices = { input = 1.0, output = 2.0 }\n"
+    (desk.shell.data / "settings.toml").write_text(f'[model]\nname = "openai:scripted"\nbudget = 0.001\n{prices}')
+    assert "pass this session's budget of $0.001" in desk.run().json["error"]
+    assert desk.model.asked == []
+
+
 def test_a_trusted_folder_may_name_a_model_and_an_untrusted_one_may_not(desk: Desk) -> None:
     url = desk.shell.env.pop("HITL_MODEL_BASE_URL")
     del desk.shell.env["HITL_MODEL"]
