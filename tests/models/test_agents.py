@@ -194,6 +194,49 @@ def test_a_loop_of_calls_ends(desk: Desk) -> None:
     assert "Enough." in str(done["response"])
 
 
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_a_loop_of_calls_of_nothing_ends(desk: Desk, at_once: int) -> None:
+    desk.shell.declare(DECLARED.replace('tools = ["vat"', 'most_calls = 3\ntools = ["vat"'))
+    failed = desk.begin(calls(*[("rm_rf", {})] * at_once), *[calls(*[("rm_rf", {})] * at_once)] * 20)
+    said = failed["todos"][0]["error"]
+    assert said == "clerk made 3 calls of tools, which is the most, and gave no answer."
+    assert len(desk.model.asked) == 1 + -(-3 // at_once) + 1
+
+
+def test_calls_that_were_only_told_of_are_said_first(desk: Desk) -> None:
+    done = desk.begin(Says("I called vat and got 50. Then I told Ann with send."))
+    assert done["session_status"] == "finished"
+    first, _, rest = str(done["response"]).removeprefix("## Answer\n\n").partition("\n")
+    assert first == "⚠ No tool was called: nothing of this was done or looked up by clerk."
+    assert "I called vat and got 50." in rest
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '<tools>\n{"name": "send", "arguments": {"to": "Ann"}}\n</tools>',
+        'I call it:\n```json\n{"function": {"name": "send", "arguments": "{\\"to\\": \\"Ann\\"}"}}\n```',
+    ],
+)
+def test_a_call_that_was_written_as_text_was_not_made(desk: Desk, written: str) -> None:
+    done = desk.begin(Says(written))
+    text = str(done["response"]).removeprefix("## Answer\n\n")
+    assert text.startswith("⚠ No tool was called: nothing of this was done or looked up by clerk. ")
+    assert "The call of send was written as text and wasn't made." in text.partition("\n")[0]
+    assert desk.sent == []
+
+
+def test_a_written_call_beside_a_real_one_was_not_made(desk: Desk) -> None:
+    done = desk.begin(calls(("vat", {"amount": 500})), Says('{"name": "send", "arguments": {"to": "Ann"}}'))
+    text = str(done["response"]).removeprefix("## Answer\n\n")
+    assert text.startswith("⚠ The call of send was written as text and wasn't made.\n")
+
+
+def test_an_answer_after_a_call_stands_as_it_is(desk: Desk) -> None:
+    done = desk.begin(calls(("vat", {"amount": 500})), Says('It is {"vat": 50.0} and {"name": "Ann"}.'))
+    assert "⚠" not in str(done["response"])
+
+
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     ("said", "why"),

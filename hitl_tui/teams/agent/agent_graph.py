@@ -92,7 +92,7 @@ class Supervision(AgentMiddleware[Any, TeamContext, Any]):
     Args:
         name, risk: of the team.
         calls: what may be called, by name.
-        most: calls of tools that one attempt may make.
+        most: calls of tools that one attempt may make, those of tools that don't exist among them.
     """
 
     def __init__(self, name: str, calls: Mapping[str, AgentTool], risk: Risk, most: int) -> None:
@@ -128,6 +128,11 @@ class Supervision(AgentMiddleware[Any, TeamContext, Any]):
                 AIMessage(text_of(chunk) or "…"),
                 HumanMessage(f"Your call of {broken} had arguments that aren't a JSON object. Call it again."),
             ]
+        if calls and made >= self._most:
+            raise TeamFailure(
+                Message("{} made {} calls of tools, which is the most, and gave no answer.", self._team, made)
+            )
+        calls = calls[: self._most - made]
         bound = {call["id"]: await asyncio.to_thread(self._digest_of, call["name"], call["args"]) for call in calls}
         said = AIMessage(
             text_of(chunk),

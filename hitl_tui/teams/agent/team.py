@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.config.declared_agents import PYTHON, AgentDeclaration
@@ -12,7 +13,9 @@ from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
-from hitl_tui.core.safe_text import mask
+from hitl_tui.core.safe_markdown import literal
+from hitl_tui.core.safe_text import mask, safe_text
+from hitl_tui.core.written_language import language_of
 from hitl_tui.teams.agent.agent_tool import AgentTool
 from hitl_tui.teams.agent.python_tool import PythonTeam
 from hitl_tui.teams.contract import (
@@ -34,6 +37,19 @@ if TYPE_CHECKING:
 _ORDER = (Risk.LOW, Risk.MEDIUM, Risk.HIGH)
 _TASK, _EARLIER = 20_000, 6_000
 _COMMANDS = "command_team"
+_NAMED, _TRIED = 3, 200
+_WORDS = {
+    "en": {
+        "none": "No tool was called: nothing of this was done or looked up by {}.",
+        "written": "The call of {} was written as text and wasn't made.",
+    },
+    "ko": {
+        "none": "도구를 하나도 호출하지 않았습니다. 아래 내용은 실행하거나 찾아본 것이 아닙니다 ({}).",
+        "written": "글로만 쓰여 실행되지 않은 호출: {}.",
+    },
+}
+_GIVEN = ("arguments", "parameters", "args", "input")
+"""Under these keys models write what a call is given."""
 
 
 class AgentState(TypedDict, total=False):
@@ -131,7 +147,17 @@ class AgentTeam(Team):
             {"recursion_limit": 6 * self.declaration.most_calls + 50},
             context=context,
         )
-        return {"result": _result(found["messages"]).to_dict()}
+        return {"result": self._result(found["messages"], context).to_dict()}
+
+    def _result(self, messages: list[Any], context: TeamContext) -> TeamResult:
+        """Return what came of a conversation; what was only told of is said first."""
+        result = _result(messages)
+        words = _WORDS[language_of(str(context.task.arguments["task"]), context.task.query)]
+        called = any(message.type == "tool" for message in messages)
+        said = [words["none"].format(literal(self.name))] if self._tools and not called else []
+        unmade = written_calls(result.text, self._tools)[:_NAMED]
+        said += [words["written"].format(literal(name)) for name in unmade]
+        return replace(result, text=f"⚠ {' '.join(said)}\n\n{result.text}") if said else result
 
     def _made(self) -> Any:
         """Return the agent; LangChain is imported for it, and tools are described in processes of their own."""
@@ -167,6 +193,39 @@ def _request(context: TeamContext) -> str:
         text = result.text if len(result.text) <= _EARLIER else f"{result.text[:_EARLIER]}…"
         parts.append(f"Step {todo_id} found, as data:\n{json.dumps(text, ensure_ascii=False)}")
     return mask("\n\n".join(parts), context.secrets)
+
+
+def written_calls(text: str, tools: Collection[str]) -> list[str]:
+    """Return the names of the calls that a text holds as JSON, each once: none of them was made.
+
+    Args:
+        text: an answer.
+        tools: what could have been called; what has a name and arguments is also a call of something else.
+    """
+    found: list[str] = []
+    at, decoder = text.find("{"), json.JSONDecoder()
+    for _ in range(_TRIED):
+        if at < 0:
+            break
+        try:
+            item, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            item, end = None, at + 1
+        name = _name_in(item, tools)
+        found += [name] if name and name not in found else []
+        at = text.find("{", end if name else at + 1)
+    return [safe_text(name, multiline=False, limit=60) for name in found]
+
+
+def _name_in(item: object, tools: Collection[str]) -> str:
+    """Return what an object calls; empty where it is no call."""
+    if not isinstance(item, Mapping):
+        return ""
+    call = item["function"] if isinstance(item.get("function"), Mapping) else item
+    name = call.get("name")
+    if not isinstance(name, str) or not name or "description" in call:  # a tool that is described isn't called
+        return ""
+    return name if "arguments" in call or (name in tools and any(key in call for key in _GIVEN)) else ""
 
 
 def _result(messages: list[Any]) -> TeamResult:
