@@ -151,6 +151,8 @@ class Response:
         found: False where nothing answers what was asked last.
         question: what was asked last, of what was done.
         language: of that question, `ko` or `en`.
+        unsure: the searches that were done for that question found nothing sure, and nothing else answers it; not kept.
+        missing: words of that question that stand in none of the documents; not kept.
     """
 
     text: str
@@ -162,6 +164,8 @@ class Response:
     found: bool = True
     question: str = ""
     language: str = ""
+    unsure: bool = False
+    missing: tuple[str, ...] = ()
 
     def to_dict(self) -> ResponseData:
         return {
@@ -281,6 +285,7 @@ def compose(
         _citations([results[one.todo.id] for one in told if one.todo.id in results]) for told in (said, resting)
     )
     sections.append((words["sources"], _sources(rests, "\n".join(text for _, text in sections))))
+    unsure, missing = _doubts(newest, answering, by_id, results)
     return Response(
         text="\n\n".join(f"## {title}\n\n{text}" for title, text in sections if text) + "\n",
         summary=_summary(deeds_in_short, leaves, results, answer) if done else _nothing_done(undone, words),
@@ -291,7 +296,43 @@ def compose(
         question=question,
         language=language,
         found=answered or bool(deeds) or not any(one.brief.absent for one in newest),
+        unsure=unsure,
+        missing=tuple(word for word in missing if word.casefold() in question.casefold()),
     )
+
+
+def _doubts(
+    question: Sequence[_Told],
+    answering: Sequence[_Told],
+    todos: Mapping[str, SupervisorTodo],
+    results: Mapping[str, ResultData],
+) -> tuple[bool, list[str]]:
+    """Return whether a question's searches found nothing sure and nothing else answers it, and the words they lacked.
+
+    Args:
+        question: the last steps of the question.
+        answering: whose answers come first.
+        todos, results: all, by TODO id.
+    """
+    searches = {one.todo.id: _searches(one.todo, todos, results) for one in question}
+    known = [searches[one.todo.id] for one in answering if one in question]
+    sure = any(not rests or any(data["hits"] and not data.get("weak") for data in rests) for rests in known)
+    found = [data.get("missing") for rests in searches.values() for data in rests]
+    missing = (str(word) for words in found if isinstance(words, list | tuple) for word in words)
+    return any(searches.values()) and not sure, list(dict.fromkeys(missing))
+
+
+def _searches(
+    todo: SupervisorTodo, todos: Mapping[str, SupervisorTodo], results: Mapping[str, ResultData]
+) -> list[JsonObject]:
+    """Return the data of the searches that a step's result rests on, its own first."""
+    ids, found = [todo.id], []
+    for todo_id in ids:
+        data = results.get(todo_id, {}).get("data", {})
+        found += [data] if "hits" in data else []
+        if not data.get("table"):  # what comes from a table rests on nothing before it
+            ids += [name for name in todos[todo_id].dependencies if name in todos and name not in ids]
+    return found
 
 
 def _asked_last(

@@ -1,8 +1,8 @@
 """The answer of a session in a model's words: each statement with the places that it rests on, which are checked.
 
 The model gets the question, what the teams found and the passages that they quote, never the folder. What it says of a
-place that nobody found, of no place at all, or with a figure that stands nowhere, is marked; what the teams found
-themselves stays below.
+place that nobody found, of no place at all, or with a figure that stands nowhere, is marked; so is an answer where the
+search found nothing sure. What the teams found themselves stays below.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from hitl_tui.core.interrupts.json_schema import problem
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
+from hitl_tui.core.safe_markdown import literal
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.supervisor.final_answer import FAILED, Response
 from hitl_tui.teams.contract import place_label
@@ -34,6 +35,8 @@ _PASSAGES, _FOUND, _STATEMENTS, _SHOWN = 60, 16_000, 20, 1500
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
 _QUOTED = re.compile(r"`[^`\n]*`|“[^”]*”|^\d+\. ", re.MULTILINE)
 _HEADING = re.compile(r"\A## [^\n]+\n")
+_PLACED = re.compile(r"^`([^`\n]+)`[^\n]*(?:\n\n?>[^\n]*)+", re.MULTILINE)
+"""A quotation below its place."""
 _MARK = "⚠"
 _WORDS = {
     "en": {
@@ -44,6 +47,11 @@ _WORDS = {
         "none": "no source",
         "wrong": "{} isn't among the passages",
         "figure": "{} stands in none of its sources",
+        "question": "the question is no source of an answer",
+        "unsure": "The search found no sure answer.",
+        "unsure_missing": "The search found no sure answer; not in these documents: {}.",
+        "missing": "Not in these documents: {}.",
+        "unwritten": "Not written up by {}: {}",
     },
     "ko": {
         "answer": "답변",
@@ -53,8 +61,21 @@ _WORDS = {
         "none": "출처 없음",
         "wrong": "찾은 글에 없는 곳: {}",
         "figure": "출처에 없는 수: {}",
+        "question": "질문은 답의 출처가 될 수 없음",
+        "unsure": "검색에서 확실한 답을 찾지 못했습니다.",
+        "unsure_missing": "검색에서 확실한 답을 찾지 못했습니다. 이 문서들에 없는 말: {}.",
+        "missing": "이 문서들에 없는 말: {}.",
+        "unwritten": "{} 모델이 답을 쓰지 못했습니다: {}",
     },
 }
+_KOREAN: Mapping[str, str] = {
+    "{} ended the connection in the middle of an answer.": "{0}: 답하는 도중에 연결이 끊겼습니다.",
+    "{} gave no answer within {} s.": "{0}: {1}초 안에 답하지 않았습니다.",
+    "{} gave an empty answer.": "{0}: 빈 답을 보냈습니다.",
+    "{} can't be reached.": "{0}: 연결할 수 없습니다.",
+    "{} didn't fill in the form.": "{0}: 양식을 채우지 않았습니다.",
+}
+"""Why there is no answer of the model, by the template of the message that says it."""
 _FORM: JsonObject = {
     "type": "object",
     "properties": {
@@ -123,6 +144,8 @@ def check(
         wrong = [words["wrong"].format(safe_text(p, multiline=False, limit=60)) for p in named if p not in passages]
         if not named:
             wrong.append(words["none"])
+        if places == (QUESTION,) and not elsewhere & (_figures(text) - _figures(passages[QUESTION])):
+            wrong.append(words["question"])
         known = elsewhere.union(*(_figures(passages[place]) for place in places))
         wrong += [words["figure"].format(figure) for figure in sorted(_figures(text) - known)]
         checked.append(Checked(text, places, tuple(wrong)))
@@ -133,6 +156,14 @@ def computed_in(text: str) -> str:
     """Return what of a composed answer the teams say themselves: without quotations and places."""
     own = (line for line in text.splitlines() if not line.startswith(">"))
     return _QUOTED.sub(" ", "\n".join(own))
+
+
+def quoted_at(text: str) -> dict[str, str]:
+    """Return what a composed answer shows under each place: a quotation may be longer than the passage it cites."""
+    shown: dict[str, str] = {}
+    for found in _PLACED.finditer(text):
+        shown[found[1]] = f"{shown.get(found[1], '')}\n{found[0]}"
+    return shown
 
 
 def _figures(text: str) -> set[str]:
@@ -161,19 +192,44 @@ async def written_up(model: SessionModel, response: Response) -> Response:
         filled, _ = await model.fill([("system", _SYSTEM), ("human", asked)], "answer", "The answer.", _FORM)
     except HitlError as error:
         log.warning("the answer isn't written up: %s", error.message)
-        return replace(response, remarks=(*response.remarks, Message("Not written up by the model: {}", error.message)))
+        return _unwritten(response, model.name, error.message)
     if filled is None or problem(_FORM, filled):
-        why = Message("{} didn't fill in the form.", model.name)
-        return replace(response, remarks=(*response.remarks, Message("Not written up by the model: {}", why)))
-    checked = check(filled["statements"], passages, computed_in(response.text), language)
+        return _unwritten(response, model.name, Message("{} didn't fill in the form.", model.name))
+    shown_at = quoted_at(found)
+    given = {place: f"{text}\n{shown_at.get(place, '')}" for place, text in passages.items()}
+    checked = check(filled["statements"], given, computed_in(response.text), language)
     words = _WORDS.get(language, _WORDS["en"])
+    doubt = _doubt(response, words)
     shown = "\n".join(_line(one) for one in checked)
+    shown = f"{doubt}\n\n{shown}" if doubt else shown
     notes = [words["by"].format(model.name)]
     if marked := sum(bool(one.wrong) for one in checked):
         notes.append(words["marked"].format(marked, len(checked), _MARK))
     below = _HEADING.sub(f"## {words['teams']}\n", response.text, count=1)
     text = f"## {words['answer']}\n\n{shown}\n\n*{' '.join(notes)}*\n\n{below}"
-    return replace(response, text=text, summary=clip(checked[0].text, 200) or response.summary)
+    mark = doubt or (_MARK if checked[0].wrong else "")
+    return replace(response, text=text, summary=clip(f"{mark} {checked[0].text}".strip(), 200) or response.summary)
+
+
+def _doubt(response: Response, words: Mapping[str, str]) -> str:
+    """Return what the search says against any answer; empty for nothing."""
+    kind = "unsure_missing" if response.unsure and response.missing else "unsure" if response.unsure else "missing"
+    if kind == "missing" and not response.missing:
+        return ""
+    return f"{_MARK} {words[kind].format(', '.join(map(literal, response.missing)))}"
+
+
+def _unwritten(response: Response, model: str, why: str) -> Response:
+    """Return what the teams found with a sentence above it that says why the model's answer isn't there."""
+    words = _WORDS.get(response.language, _WORDS["en"])
+    remark = Message("Not written up by the model: {}", why)
+    if response.language == "ko" and isinstance(why, Message) and why.template in _KOREAN:
+        why = _KOREAN[why.template].format(*why.values)
+    heading = _HEADING.match(response.text)
+    at = heading.end() if heading else 0
+    said = literal(words["unwritten"].format(model, why))
+    text = f"{response.text[:at]}\n{said}\n{response.text[at:]}"
+    return replace(response, text=text, remarks=(*response.remarks, remark))
 
 
 def _line(one: Checked) -> str:
