@@ -11,7 +11,7 @@ import pytest
 from cli_support import S1_EN, Shell
 from scripted_model import Cuts, Fails, Reply, Says, ScriptedModel, scripted_model
 
-from hitl_tui.supervisor.model_answer import Checked, check
+from hitl_tui.supervisor.model_answer import Checked, check, quoted_at
 
 pytestmark = pytest.mark.long
 
@@ -37,6 +37,17 @@ def test_places_and_figures_are_looked_up() -> None:
         Checked("It says so.", (), ("b.md:9 isn't among the passages",)),
         Checked("The cap is 7 percent.", ("a.md:3",), ("7 stands in none of its sources",)),
     ]
+
+
+def test_what_stands_below_a_place_is_what_was_shown_of_it() -> None:
+    text = (
+        "Found in one passage:\n\n`a.md:4` Servers\n\n> The server heron has 64 GB.\n>\n> osprey has 16 GB.\n\n"
+        "- `b.md:1` 99\n\n`c.md:2` (3 items)\n\n> one\n\nIt is 7.\n"
+    )
+    assert quoted_at(text) == {
+        "a.md:4": "\n`a.md:4` Servers\n\n> The server heron has 64 GB.\n>\n> osprey has 16 GB.",
+        "c.md:2": "\n`c.md:2` (3 items)\n\n> one",
+    }
 
 
 def test_what_a_person_said_is_no_source_of_its_own() -> None:

@@ -641,3 +641,43 @@ kept for seven years and never deleted.
 Owner: Ann
 | what a row says is longer than forty cells | 3 |
 | and so is what the next row says in this one | 4 |"""
+
+
+def _weak(query: str, *missing: str) -> dict[str, Any]:
+    found = searched(query, RULE, missing=missing)
+    found["data"]["weak"] = True
+    return found
+
+
+SURE = searched("Which is due first?", RULE)
+REPORT = {"text": "It is due.", "data": {}}
+
+
+@pytest.mark.parametrize(
+    ("results", "after", "unsure"),
+    [
+        ((_weak("q"),), (), True),
+        ((SURE,), (), False),
+        ((searched("q"),), (), True),
+        ((REPORT,), (), False),
+        ((_weak("q"), SURE), (), False),
+        ((_weak("q"), {"text": "111.00", "data": {"table": "t.csv"}}), (), False),
+        ((_weak("q"), REPORT), (1,), True),
+        ((SURE, REPORT), (1,), False),
+        ((SURE, _weak("q")), (1,), False),
+        ((_weak("q"), {"text": "111.00", "data": {"table": "t.csv"}}), (1,), False),
+    ],
+)
+def test_an_answer_is_unsure_where_all_searches_that_it_rests_on_are(
+    results: tuple[dict[str, Any], ...], after: tuple[int, ...], unsure: bool
+) -> None:
+    todos = [todo(number, *(after if number > 1 else ())) for number in range(1, len(results) + 1)]
+    found = compose("q", "en", todos, {t.id: result for t, result in zip(todos, results, strict=True)})
+    assert found.unsure is unsure
+    assert "unsure" not in found.to_dict()
+
+
+def test_words_that_stand_nowhere_are_those_of_the_question() -> None:
+    results = {"todo_001": searched("parental leave policy", RULE, missing=("parental", "policy"))}
+    found = compose("Is there Parental leave?", "en", [todo(1)], results)
+    assert (found.unsure, found.missing) == (False, ("parental",))
