@@ -51,7 +51,7 @@ _WORDS = {
         "unsure": "The search found no sure answer.",
         "unsure_missing": "The search found no sure answer; not in these documents: {}.",
         "missing": "Not in these documents: {}.",
-        "unwritten": "Not written up by {}: {}",
+        "unwritten": "Not written up by the model: {}",
     },
     "ko": {
         "answer": "답변",
@@ -65,7 +65,7 @@ _WORDS = {
         "unsure": "검색에서 확실한 답을 찾지 못했습니다.",
         "unsure_missing": "검색에서 확실한 답을 찾지 못했습니다. 이 문서들에 없는 말: {}.",
         "missing": "이 문서들에 없는 말: {}.",
-        "unwritten": "{} 모델이 답을 쓰지 못했습니다: {}",
+        "unwritten": "모델이 답을 쓰지 못했습니다: {}",
     },
 }
 _KOREAN: Mapping[str, str] = {
@@ -192,9 +192,9 @@ async def written_up(model: SessionModel, response: Response) -> Response:
         filled, _ = await model.fill([("system", _SYSTEM), ("human", asked)], "answer", "The answer.", _FORM)
     except HitlError as error:
         log.warning("the answer isn't written up: %s", error.message)
-        return _unwritten(response, model.name, error.message)
+        return _unwritten(response, error.message)
     if filled is None or problem(_FORM, filled):
-        return _unwritten(response, model.name, Message("{} didn't fill in the form.", model.name))
+        return _unwritten(response, Message("{} didn't fill in the form.", model.name))
     shown_at = quoted_at(found)
     given = {place: f"{text}\n{shown_at.get(place, '')}" for place, text in passages.items()}
     checked = check(filled["statements"], given, computed_in(response.text), language)
@@ -219,7 +219,7 @@ def _doubt(response: Response, words: Mapping[str, str]) -> str:
     return f"{_MARK} {words[kind].format(', '.join(map(literal, response.missing)))}"
 
 
-def _unwritten(response: Response, model: str, why: str) -> Response:
+def _unwritten(response: Response, why: str) -> Response:
     """Return what the teams found with a sentence above it that says why the model's answer isn't there."""
     words = _WORDS.get(response.language, _WORDS["en"])
     remark = Message("Not written up by the model: {}", why)
@@ -227,7 +227,7 @@ def _unwritten(response: Response, model: str, why: str) -> Response:
         why = _KOREAN[why.template].format(*why.values)
     heading = _HEADING.match(response.text)
     at = heading.end() if heading else 0
-    said = literal(words["unwritten"].format(model, why))
+    said = literal(words["unwritten"].format(why))
     text = f"{response.text[:at]}\n{said}\n{response.text[at:]}"
     return replace(response, text=text, remarks=(*response.remarks, remark))
 

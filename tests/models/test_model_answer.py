@@ -204,7 +204,7 @@ def test_a_passage_is_checked_as_a_whole(shell: Shell, model: ScriptedModel) -> 
 
 def test_an_answer_that_breaks_off_is_said_beside_that_of_the_teams(shell: Shell, model: ScriptedModel) -> None:
     found = answered(shell, model, S1_EN, Cuts('{"statements": [{"text": "It'))
-    said = "Not written up by openai:scripted: 127.0.0.1:"
+    said = "Not written up by the model: 127.0.0.1:"
     assert said in first_section(found["response"])
     assert "ended the connection in the middle of an answer." in first_section(found["response"])
     shown = shell.run("show", "s1").out
