@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.config.model_settings import ModelSettings
-from hitl_tui.core.errors import BadInput, HitlError
-from hitl_tui.core.json_text import strict_json
+from hitl_tui.core.errors import HitlError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.models.failures import KEYS, ModelFailure, failure_of, missing_key, missing_package, unknown_provider
+from hitl_tui.models.failures import (
+    KEYS,
+    ModelFailure,
+    cut_off,
+    failure_of,
+    missing_key,
+    missing_package,
+    status_of,
+    unknown_provider,
+)
+from hitl_tui.models.form_text import form_in, object_of
 from hitl_tui.models.usage import Usage, counted, priced
 
 if TYPE_CHECKING:
@@ -21,8 +31,20 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessageChunk, BaseMessage
     from langchain_core.tools import BaseTool
 
+Told = Sequence[tuple[str, str]]
+"""A conversation: role (`system`, `human`, `ai`) and text."""
+Count = Callable[[Usage], Awaitable[None]]
 LARGEST = 400_000
 """Characters of an answer; a longer one is cut off while it comes in."""
+_WITH_FORMATS = "openai"
+"""The provider whose protocol has a format of the answer that servers enforce."""
+_UNKNOWN_FORMAT = (400, 422, 501)
+"""How a server refuses a request that has what it doesn't know."""
+_FORMAT = """
+
+# The form "{name}"
+{description} Answer with this form and nothing else: one JSON object that fits this JSON Schema.
+{schema}"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +60,22 @@ class Form:
     name: str
     description: str
     schema: JsonObject
+
+    def as_tool(self) -> JsonObject:
+        """Return it as a tool of OpenAI's protocol."""
+        function: JsonObject = {"name": self.name, "description": self.description, "parameters": self.schema}
+        return {"type": "function", "function": function}
+
+    def as_format(self) -> JsonObject:
+        """Return it as the format of an answer in OpenAI's protocol."""
+        return {"type": "json_schema", "json_schema": {"name": self.name, "schema": self.schema}}
+
+    def told(self, told: Told) -> Told:
+        """Return a conversation whose first instructions say it: not every server shows a format to its model."""
+        asked = _FORMAT.format(name=self.name, description=self.description, schema=json.dumps(self.schema))
+        if told and told[0][0] == "system":
+            return [("system", told[0][1] + asked), *told[1:]]
+        return [("system", asked.strip()), *told]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +93,6 @@ class Answer:
     usage: Usage
 
 
-Told = Sequence[tuple[str, str]]
-"""A conversation: role (`system`, `human`, `ai`) and text."""
-Count = Callable[[Usage], Awaitable[None]]
-
-
 class ChatModel:
     """A chat model.
 
@@ -75,6 +108,8 @@ class ChatModel:
     def __init__(self, settings: ModelSettings, environ: Mapping[str, str]) -> None:
         self.settings = settings
         self._key = environ.get(KEYS.get(settings.provider, ""), "")
+        self._knows_formats = settings.provider == _WITH_FORMATS
+        self._by_format = False  # once the server took no notice of a form
         self.chat = self._open()
 
     def _open(self) -> BaseChatModel:
@@ -133,22 +168,37 @@ class ChatModel:
     ) -> Answer:
         """Return what the model says to a conversation.
 
+        A form is a tool that has to be called. A server of OpenAI's protocol that takes no notice of that gets each
+        further form as the format of its answer.
+
         Args:
             told: the conversation so far.
             form: what it has to fill in; None for words alone.
-            on_text: is told each piece of its words as it comes in.
+            on_text: is told each piece of its words as it comes in; a form that is the answer is no words.
             count: is told what the call used, also where it fails in the middle.
 
         Raises:
             ModelFailure: it gave no answer; one sentence says why.
         """
-        model: Any = self.chat
-        if form is not None:
-            tool = {"type": "function", "function": {"name": form.name, "description": form.description,
-                                                     "parameters": dict(form.schema)}}  # fmt: skip
-            model = self.chat.bind_tools([tool], tool_choice=form.name)
-        sent = "\n".join(text for _, text in told)
-        whole, usage = await self._whole(model, list(told), sent, on_text, count)
+        if form is None:
+            whole, usage = await self._whole(self.chat, list(told), _sent(told), on_text, count)
+            return Answer(text_of(whole), None, usage)
+        if self._by_format and self._knows_formats:
+            try:
+                return await self._formatted(told, form, count)
+            except ModelFailure as failure:
+                if status_of(failure) not in _UNKNOWN_FORMAT:
+                    raise
+                self._knows_formats = False
+        model: Any = self.chat.bind_tools([dict(form.as_tool())], tool_choice=form.name)
+        whole, usage = await self._whole(model, list(told), _sent(told), on_text, count)
+        self._by_format = all(chunk["name"] != form.name for chunk in whole.tool_call_chunks)
+        return Answer(text_of(whole), _filled(whole, form), usage)
+
+    async def _formatted(self, told: Told, form: Form, count: Count | None) -> Answer:
+        model: Any = self.chat.bind(response_format=form.as_format())
+        asked = form.told(told)
+        whole, usage = await self._whole(model, list(asked), _sent(asked), None, count)
         return Answer(text_of(whole), _filled(whole, form), usage)
 
     async def converse(
@@ -197,10 +247,7 @@ class ChatModel:
         if whole is None:
             raise ModelFailure(Message("{} gave an empty answer.", self.settings.name))
         if whole.response_metadata.get("finish_reason", whole.response_metadata.get("stop_reason")) in _CUT:
-            raise ModelFailure(
-                Message("{} was cut off at {} tokens.", self.settings.name, f"{self.settings.longest_answer:,}"),
-                help=Message("Raise longest_answer of [model]."),
-            )
+            raise cut_off(self.settings)
         return whole, usage
 
     def _check_size(self, size: int) -> None:
@@ -215,6 +262,10 @@ class ChatModel:
         if count is not None:
             await count(usage)
         return usage
+
+
+def _sent(told: Told) -> str:
+    return "\n".join(text for _, text in told)
 
 
 _CUT = ("length", "max_tokens", "MAX_TOKENS")
@@ -237,23 +288,9 @@ def _said(whole: AIMessageChunk) -> str:
     return text_of(whole) + "".join(str(chunk.get("args") or "") for chunk in whole.tool_call_chunks)
 
 
-def _filled(whole: AIMessageChunk, form: Form | None) -> dict[str, Any] | None:
+def _filled(whole: AIMessageChunk, form: Form) -> dict[str, Any] | None:
     """Return the form as it was filled in: by a call, or written into the text by a server that knows no calls."""
-    if form is None:
-        return None
     for chunk in whole.tool_call_chunks:
         if chunk["name"] == form.name:  # as it was written: LangChain mends what is cut off
-            return _object(chunk["args"] or "{}")
-    if whole.tool_call_chunks:
-        return None
-    text = text_of(whole)
-    first, last = text.find("{"), text.rfind("}")
-    return _object(text[first : last + 1]) if 0 <= first < last else None
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        found = strict_json(text)
-    except (ValueError, BadInput):
-        return None
-    return found if isinstance(found, dict) else None
+            return object_of(chunk["args"] or "{}")
+    return None if whole.tool_call_chunks else form_in(text_of(whole), form.name, form.schema)

@@ -68,6 +68,14 @@ def missing_key(settings: ModelSettings) -> BadInput:
     )
 
 
+def cut_off(settings: ModelSettings) -> ModelFailure:
+    """Return what is said where an answer was longer than it may be."""
+    return ModelFailure(
+        Message("{} was cut off at {} tokens.", settings.name, f"{settings.longest_answer:,}"),
+        help=Message("Raise longest_answer of [model]."),
+    )
+
+
 def failure_of(error: BaseException, settings: ModelSettings, key: str = "") -> ModelFailure:
     """Return an error of a provider's package as one sentence.
 
@@ -77,7 +85,7 @@ def failure_of(error: BaseException, settings: ModelSettings, key: str = "") -> 
         key: its key, which is never repeated.
     """
     name, where = settings.name, settings.host or settings.provider
-    status = next(_statuses(error), 0)
+    status = status_of(error)
     kind = {type(e).__name__ for e in _chain(error)}
     said = one_line(mask(str(error), {"key": key} if key else {}), 200).rstrip(".")
     if status in (401, 403):
@@ -89,6 +97,8 @@ def failure_of(error: BaseException, settings: ModelSettings, key: str = "") -> 
         return ModelFailure(
             Message("{} is over its rate limit, after {} retries; try again in a while.", name, settings.retries)
         )
+    if "LengthFinishReasonError" in kind:
+        return cut_off(settings)
     if any("Timeout" in k for k in kind):
         return ModelFailure(Message("{} gave no answer within {} s.", name, f"{settings.timeout:g}"))
     if status >= 500:
@@ -100,6 +110,11 @@ def failure_of(error: BaseException, settings: ModelSettings, key: str = "") -> 
     if "JSONDecodeError" in kind:
         return ModelFailure(Message("{} answered something that isn't JSON.", where))
     return ModelFailure(Message("{} gave no answer: {}.", name, said or type(error).__name__))
+
+
+def status_of(failure: BaseException) -> int:
+    """Return the HTTP status that a failure comes from; 0 for none."""
+    return next(_statuses(failure), 0)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 from dataclasses import replace
 
 import pytest
+from llama_support import Llama
 from scripted_model import Cuts, Fails, Garbage, Hangs, Reply, Says, ScriptedModel, scripted_model
 
 from hitl_tui.config.extras import install_command
@@ -66,6 +68,11 @@ def test_what_a_server_leaves_uncounted_is_estimated() -> None:
         Says(calls=(("add", {"a": 1}),)),
         Says('{"a": 1}'),
         Says('Here it is:\n```json\n{"a": 1}\n```\nIs it right?'),
+        Says('Of {b}, this:\n```\n{"a": 1}\n```\nand not {"a": 2}.'),
+        Says('<tools>\n{"a": 1}\n</tools>'),
+        Says('<tool_call>\n{"name": "add", "arguments": {"a": 1}}\n</tool_call>'),
+        Says('<tool_call>{"name": "add", "arguments": {"a": 1}}'),
+        Says('```json\n{"b": 1}\n```\nor rather\n```json\n{"a": 1}\n```'),
     ],
 )
 def test_a_form_is_filled_in_by_a_call_or_in_the_text(said: Says) -> None:
@@ -80,11 +87,67 @@ def test_a_form_is_filled_in_by_a_call_or_in_the_text(said: Says) -> None:
         Says("I would rather not."),
         Says(calls=(("add", '{"a": '),)),
         Says('{"a": 1, "a": 2}'),
+        Says('```json\n{"a": 1}\n```\nor\n```json\n{"a": 2}\n```'),
+        Says('<tools>\n{"name": "other", "arguments": {"a": 1}}\n{"name": "more", "arguments": {}}\n</tools>'),
+        Says("```json\n[]\n```"),
         Says(calls=(("other", {}),)),
     ],
 )
 def test_what_is_no_form_is_none(said: Says) -> None:
     with scripted_model([said]) as model:
+        assert ask(model, FORM).filled is None
+
+
+def asked_twice(model: ScriptedModel, name: str = "openai:scripted") -> list[Answer]:
+    async def both() -> list[Answer]:
+        chat = ChatModel(replace(SETTINGS, name=name, base_url=model.url), KEY)
+        return [await chat.ask([("system", "You add."), ("human", "1")], FORM) for _ in range(2)]
+
+    return asyncio.run(both())
+
+
+def test_a_server_that_ignores_the_form_gets_it_as_the_format_of_its_answer() -> None:
+    with scripted_model([Llama({"add": {"a": 1}})]) as model:
+        first, second = asked_twice(model)
+    assert (first.filled, second.filled) == (None, {"a": 1})
+    assert (second.usage.input_tokens, second.usage.output_tokens) == (100, 20)
+    asked = model.asked[1]
+    assert asked["response_format"]["json_schema"]["schema"] == FORM.schema
+    assert "tools" not in asked and "tool_choice" not in asked
+    assert json.dumps(FORM.schema) in model.texts(1)  # llama.cpp doesn't show it to the model
+
+
+def test_a_server_that_takes_the_form_as_a_tool_is_never_asked_otherwise() -> None:
+    with scripted_model([Says(calls=(("add", '{"a": '),)), Says(calls=(("add", {"a": 1}),))]) as model:
+        assert [answer.filled for answer in asked_twice(model)] == [None, {"a": 1}]
+    assert ["response_format" in body for body in model.asked] == [False, False]
+
+
+@pytest.mark.parametrize("refused", [Fails(400, "response_format isn't known"), Fails(422), Fails(501)])
+def test_a_server_that_knows_no_format_is_asked_as_before(refused: Fails) -> None:
+    with scripted_model([Says("No."), refused, Says('{"a": 1}')]) as model:
+        assert [answer.filled for answer in asked_twice(model)] == [None, {"a": 1}]
+    assert ["response_format" in body for body in model.asked] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        (Fails(401), "refused the key in OPENAI_API_KEY."),
+        (Says('{"a": ', finish="length"), "openai:scripted was cut off at 8,192 tokens."),
+        (Cuts('{"a": '), "ended the connection in the middle of an answer."),
+        (Says("{" * 1_000_000), f"openai:scripted gave an answer of more than {LARGEST:,} characters."),
+    ],
+)
+def test_a_format_fails_as_words_do(said: Reply, sentence: str) -> None:
+    with scripted_model([Says("No."), said]) as model, pytest.raises(ModelFailure) as failure:
+        asked_twice(model)
+    assert sentence in failure.value.message
+    assert len(model.asked) == 2
+
+
+def test_words_that_are_only_braces_are_no_form() -> None:
+    with scripted_model([Says("{" * 100_000 + '{"a":' * 10_000, pieces=100_000)]) as model:
         assert ask(model, FORM).filled is None
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from cli_support import Ran, Shell
+from llama_support import Llama
 from scripted_model import Cuts, Fails, Garbage, Reply, Says, ScriptedModel, scripted_model
 
 pytest.importorskip("langchain_openai")
@@ -115,6 +116,30 @@ def test_what_cannot_be_used_is_repaired_once_then_refused(desk: Desk, bad: Repl
     assert "openai:scripted planned something that can't be used" in refused.json["error"]
     assert why in refused.json["error"]
     assert desk.shell.run("sessions", "--json").json["sessions"][0]["session_id"] == "s1"
+
+
+def test_a_server_that_ignores_the_form_still_plans(desk: Desk) -> None:
+    """llama.cpp enforces a schema of the answer, and no tool that is named (D6)."""
+    desk.model.script[:] = [Llama({"plan": {"steps": [FIND, JUDGE]}})]
+    ran = desk.run()
+    assert (ran.code, [todo["agent_name"] for todo in ran.json["todos"]]) == (3, ["search_team", "analysis_team"])
+    assert ["response_format" in body for body in desk.model.asked] == [False, True]
+    assert "The form wasn't filled in." in desk.model.texts()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        '```json\n{"steps": [{"id": "1", "agent": "search_team", "title": "Find", "task": "Find it"}]}\n```',
+        '<tools>\n{"name": "plan", "arguments": {"steps": [{"id": "1", "agent": "search_team", "title": "Find",'
+        ' "task": "Find it"}]}}\n</tools>',
+    ],
+)
+def test_a_form_in_the_words_is_taken_at_once(desk: Desk, words: str) -> None:
+    desk.model.script[:] = [Llama({}, words)]
+    ran = desk.run()
+    assert [todo["name"] for todo in ran.json["todos"]] == ["Find"]
+    assert len(desk.model.asked) == 1
 
 
 def test_what_no_agent_can_do_is_said(desk: Desk) -> None:
