@@ -25,6 +25,7 @@ from hitl_tui.planning.agent import Planner
 from hitl_tui.planning.plan_templates import FOUND, TemplateStep
 from hitl_tui.planning.proposals import AddStep, CurrentPlan, PlanChange, Planned, Proposed, leaves_nothing, resolved
 from hitl_tui.planning.rule_planner.command_facts import COMMANDS, CommandFacts, ParameterFacts
+from hitl_tui.planning.step_order import in_turn, settled
 
 MOST_STEPS = 20
 MOST_PROPOSED = 5
@@ -270,9 +271,13 @@ class ModelPlanner:
 
 
 def _planned(filled: PlanForm, offered: Mapping[str, AgentFacts], language: str) -> Planned:
+    if not filled.steps and filled.missing:
+        raise Impossible(Message("No agent can do this: {}", filled.missing))
     if not filled.steps:
-        raise Impossible(Message("No agent can do this: {}", filled.missing or "—"))
-    plan = ExecutionPlan(tuple(item.step() for item in filled.steps), filled.strategy)
+        raise PlanError(Message('The plan has no step, and "missing" doesn\'t say what no agent can do.'))
+    steps = settled([item.step() for item in filled.steps])
+    # One at a time, each step waits for the one before it, too.
+    plan = ExecutionPlan(in_turn(steps) if filled.strategy is Strategy.SEQUENTIAL else steps, filled.strategy)
     todos = ExecutionPlanConverter(offered, forms=True).convert_with_strategy(plan)
     _look(offered, ((todo.agent_name, todo.arguments) for todo in todos))
     notes = (Message("Not in this plan: {}", filled.missing),) if filled.missing else ()

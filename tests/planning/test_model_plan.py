@@ -1,0 +1,135 @@
+"""What a model fills in becomes a plan or changes of one, and what it is told where it can't (D6)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from planning_support import agents
+
+from hitl_tui.core.errors import PlanError
+from hitl_tui.core.json_types import JsonObject
+from hitl_tui.core.plan import ExecutionPlanConverter
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.model_planner import ModelPlanner
+from hitl_tui.planning.proposals import Planned
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+
+AGENTS = agents()
+
+
+@dataclass
+class Fills:
+    """A model that fills in what a test says; the last is filled in again for ever."""
+
+    script: list[dict[str, Any] | None]
+    told: list[str] = field(default_factory=list)
+    schemas: list[JsonObject] = field(default_factory=list)
+    memory: dict[str, Planned] = field(default_factory=dict)
+    name: str = "openai:scripted"
+    proposals: bool = True
+
+    async def fill(
+        self, told: Sequence[tuple[str, str]], name: str, description: str, schema: JsonObject, *, todo_id: str = ""
+    ) -> tuple[dict[str, Any] | None, str]:
+        self.told.append(told[-1][1])
+        self.schemas.append(schema)
+        return (self.script.pop(0) if len(self.script) > 1 else self.script[0]), ""
+
+
+def step(id: str, *after: str, agent: str = "search_team", **more: Any) -> dict[str, Any]:
+    return {"id": id, "agent": agent, "title": f"Step {id}", "task": f"Do {id}", "after": list(after), **more}
+
+
+def planned(model: Fills) -> list[SupervisorTodo]:
+    found = asyncio.run(ModelPlanner(model, RulePlanner()).plan("do it", AGENTS))
+    return ExecutionPlanConverter(AGENTS, forms=True).convert_with_strategy(found.plan)
+
+
+def plan_of(*steps: Mapping[str, Any], **more: Any) -> Fills:
+    return Fills([{"steps": [*steps], **more}])
+
+
+def in_turn(model: Fills) -> list[str]:
+    return [str(todo.metadata["step"]) for todo in planned(model)]
+
+
+# In turn ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("steps", "order"),
+    [
+        ((step("1", "2"), step("2")), ["2", "1"]),
+        ((step("1"), step("2", "4"), step("3"), step("4")), ["1", "3", "4", "2"]),
+        ((step("1", "analysis_team"), step("2", agent="analysis_team")), ["2", "1"]),
+        ((step("1"), step("2"), step("3", "1")), ["1", "2", "3"]),
+    ],
+)
+def test_steps_in_turn_follow_what_they_need_and_then_the_order_given(
+    steps: Sequence[Mapping[str, Any]], order: list[str]
+) -> None:
+    model = plan_of(*steps, strategy="sequential")
+    assert in_turn(model) == order
+    assert len(model.told) == 1
+    todos = planned(plan_of(*steps, strategy="sequential"))
+    for before, after in pairwise(todos):
+        assert before.id in after.dependencies and before.rank < after.rank
+
+
+def test_other_strategies_keep_the_order_given() -> None:
+    assert in_turn(plan_of(step("1", "2"), step("2"), strategy="pipeline")) == ["1", "2"]
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "pipeline"])
+@pytest.mark.parametrize(
+    ("steps", "cycle"),
+    [
+        ((step("1", "2"), step("2", "1")), "1 → 2 → 1"),
+        ((step("", "2"), step("2", "search_team", agent="analysis_team")), "search_team → 2 → search_team"),
+    ],
+)
+def test_a_cycle_is_told_in_the_names_that_the_model_used(
+    steps: Sequence[Mapping[str, Any]], cycle: str, strategy: str
+) -> None:
+    model = plan_of(*steps, strategy=strategy)
+    with pytest.raises(PlanError, match=cycle):
+        planned(model)
+    assert f"The plan has a cycle: {cycle}." in model.told[1]
+    assert "todo_" not in model.told[1]
+
+
+@pytest.mark.parametrize("strategy", ["sequential", "pipeline"])
+@pytest.mark.parametrize("itself", ["1", "search_team"])
+def test_a_step_that_waits_for_itself_waits_for_nothing(itself: str, strategy: str) -> None:
+    model = plan_of(step("1", itself), strategy=strategy)
+    (todo,) = planned(model)
+    assert (todo.dependencies, len(model.told)) == ((), 1)
+
+
+def test_a_step_that_waits_for_itself_waits_for_the_others_it_names() -> None:
+    _, second = planned(plan_of(step("1"), step("2", "1", "2")))
+    assert second.dependencies == ("todo_001",)
+
+
+# Nothing ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_empty_plan_is_asked_for_again_once() -> None:
+    model = Fills([{"steps": []}, {"steps": [step("1")]}])
+    assert in_turn(model) == ["1"]
+    assert "The plan has no step" in model.told[1]
+    with pytest.raises(PlanError, match="asked again as well: The plan has no step"):
+        planned(never := Fills([{"steps": []}]))
+    assert len(never.told) == 2
+
+
+def test_what_no_agent_can_do_is_not_asked_for_again() -> None:
+    model = Fills([{"steps": [], "missing": "flying"}])
+    with pytest.raises(PlanError, match="No agent can do this: flying"):
+        planned(model)
+    assert len(model.told) == 1
