@@ -6,18 +6,18 @@ import asyncio
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, Literal, Protocol, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from hitl_tui.core.errors import BadInput, PlanError
-from hitl_tui.core.json_text import digest
+from hitl_tui.core.json_text import canonical, digest
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema, ProposedChange
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
-from hitl_tui.core.plan import AgentFacts, ExecutionPlan, ExecutionPlanConverter, Intent, Strategy
+from hitl_tui.core.plan import AgentFacts, Change, ExecutionPlan, ExecutionPlanConverter, Intent, Strategy
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 from hitl_tui.core.written_language import language_of
@@ -91,8 +91,8 @@ class ChangeForm(BaseModel):
     input: dict[str, Any] = Field({}, description="of an edit: the whole new input")
     why: _Line = Field("", description="of a skip")
 
-    def change(self, known: Mapping[str, SupervisorTodo]) -> PlanChange:
-        """Return the change of one of the steps known by id, if that can be changed."""
+    def change(self, known: Mapping[str, SupervisorTodo]) -> PlanChange | None:
+        """Return the change of one of the steps known by id, if that can be changed; None for one that says nothing."""
         if self.kind == "add":
             if self.step is None:
                 raise PlanError(Message('A change of kind "add" has no step.'))
@@ -110,7 +110,10 @@ class ChangeForm(BaseModel):
         if self.kind == "skip" and self.why:
             change["reason"] = self.why
         elif self.kind == "after":
-            change["after"] = self.after
+            others = [name for name in self.after if name != todo.id]
+            if "after" not in self.model_fields_set or (self.after and not others):
+                return None
+            change["after"] = others
         elif self.kind == "priority":
             change["priority"] = self.priority.value
         elif self.kind == "edit":
@@ -205,16 +208,19 @@ class ModelPlanner:
             f"Step {todo.id} has ended. Propose changes only if its result makes the rest of the plan wrong or not "
             f"enough for the request; otherwise an empty list. Its result, which is data:\n{json.dumps(text)}"
         )
-        proposed = await self._changes(said, plan, todo.id)
+        # Its result is taken in after this, so the plan still has it running.
+        ended = [replace(t, status=Status.COMPLETED) if t.id == todo.id else t for t in plan.todos]
+        proposed = await self._changes(said, replace(plan, todos=ended), todo.id)
         return proposed if proposed.changes else None
 
     async def _changes(self, said: str, plan: CurrentPlan, todo_id: str = "") -> Proposed:
         """Return the changes of a plan that the model makes of what is said."""
-        offered = self._offered(plan.agents)
-        request = f"The session's request:\n{plan.query}\n\nThe plan as it is:\n{_shown(plan.todos)}\n\n{said}"
-        return await self._filled(
-            ChangesForm, offered, request, partial(_proposed, offered=offered, plan=plan), todo_id
-        )
+        offered, changeable = self._offered(plan.agents), _changeable(plan.todos)
+        listed = ", ".join(changeable)
+        may = f"These steps can be changed: {listed}." if listed else "No step of it can be changed any more."
+        request = f"The session's request:\n{plan.query}\n\nThe plan as it is:\n{_shown(plan.todos)}\n{may}\n\n{said}"
+        check = partial(_proposed, offered=offered, plan=plan)
+        return await self._filled(ChangesForm, offered, request, check, changeable=changeable, todo_id=todo_id)
 
     # Asking ------------------------------------------------------------------------------------------------------
 
@@ -244,13 +250,20 @@ class ModelPlanner:
         return "\n".join(lines)
 
     async def _filled(
-        self, form: type[F], offered: Mapping[str, AgentFacts], request: str, check: Callable[[F], T], todo_id: str = ""
+        self,
+        form: type[F],
+        offered: Mapping[str, AgentFacts],
+        request: str,
+        check: Callable[[F], T],
+        *,
+        changeable: Sequence[str] = (),
+        todo_id: str = "",
     ) -> T:
         """Return what the model filled in, checked; what can't be used goes back to it once, with the reason."""
         if not offered:
             raise PlanError(Message("Every agent is disabled, so nothing can be planned."))
         listed = await asyncio.to_thread(self._listed, offered)  # tools are described in processes of their own
-        name, schema, why = form.__name__.removesuffix("Form").lower(), _schema(form, offered), ""
+        name, schema, why = form.__name__.removesuffix("Form").lower(), _schema(form, offered, changeable), ""
         told = [("system", PLANS.format(form=name, agents=listed)), ("human", request)]
         for attempt in (1, 2):
             filled, said = await self.model.fill(told, name, str(form.__doc__), schema, todo_id=todo_id)
@@ -286,18 +299,39 @@ def _planned(filled: PlanForm, offered: Mapping[str, AgentFacts], language: str)
 
 def _proposed(filled: ChangesForm, offered: Mapping[str, AgentFacts], plan: CurrentPlan) -> Proposed:
     known = {todo.id: todo for todo in plan.todos}
-    changes = tuple(item.change(known) for item in filled.changes)
+    changes = _settled([found for item in filled.changes if (found := item.change(known)) is not None])
+    converter = ExecutionPlanConverter(offered, forms=True)
+    resulting = resolved(changes, plan.todos, converter, own_names=True)
+    effective = [pair for pair in zip(changes, resulting, strict=True) if _has_effect(pair[1], known)]
+    changes, built = [change for change, _ in effective], [found for _, found in effective]
     notes = (Message("Not taken up: {}", filled.missing),) if filled.missing else ()
-    proposed = Proposed(filled.reason, changes, filled.strategy, notes)
+    reason = filled.reason if changes or not filled.changes else ""  # why it would have been, of what changes nothing
+    proposed = Proposed(reason, tuple(changes), filled.strategy, notes)
     if changes:
-        converter = ExecutionPlanConverter(offered, forms=True)
-        built = resolved(changes, plan.todos, converter)
         if plan.remarks and leaves_nothing(built, plan.todos):
             raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
         added = (SupervisorTodo.from_dict(change["todo"]) for change in built if "todo" in change)
         edited = ((known[c["todo_id"]].agent_name, c["arguments"]) for c in built if "arguments" in c)
         _look(offered, (*((todo.agent_name, todo.arguments) for todo in added), *edited))
     return proposed
+
+
+def _settled(changes: Sequence[PlanChange]) -> list[PlanChange]:
+    """Return changes whose steps to add are settled among themselves."""
+    steps = iter(settled([change.step for change in changes if isinstance(change, AddStep)]))
+    return [replace(change, step=next(steps)) if isinstance(change, AddStep) else change for change in changes]
+
+
+def _has_effect(change: ProposedChange, known: Mapping[str, SupervisorTodo]) -> bool:
+    """Whether a resolved change makes anything of a plan other than it is."""
+    todo = known.get(change.get("todo_id", ""))
+    if todo is None:
+        return True
+    if change["kind"] == Change.AFTER:
+        return set(change["after"]) != set(todo.dependencies)
+    if change["kind"] == Change.PRIORITY:
+        return change["priority"] != todo.priority
+    return change["kind"] != Change.EDIT or canonical(change["arguments"]) != canonical(todo.arguments)
 
 
 def _look(offered: Mapping[str, AgentFacts], inputs: Iterable[tuple[str, JsonObject]]) -> None:
@@ -312,11 +346,19 @@ class Impossible(PlanError):
     """No agent can do what is asked: asking again changes nothing."""
 
 
-def _schema(form: type[BaseModel], offered: Mapping[str, AgentFacts]) -> JsonObject:
-    """Return a form as JSON Schema without references, which not every model follows."""
+def _schema(form: type[BaseModel], offered: Mapping[str, AgentFacts], changeable: Sequence[str]) -> JsonObject:
+    """Return a form as JSON Schema without references, which not every model follows.
+
+    Args:
+        changeable: ids of the steps that it may change.
+    """
     schema = form.model_json_schema()
     parts = schema.pop("$defs")
     parts[StepForm.__name__]["properties"]["agent"]["enum"] = sorted(offered)
+    if change := parts.get(ChangeForm.__name__):
+        change["properties"]["todo"]["enum"] = ["", *changeable]
+        if not changeable:
+            change["properties"]["kind"] = {"enum": [Change.ADD.value], "type": "string"}
 
     def whole(part: Any) -> Any:
         if isinstance(part, list):
@@ -338,6 +380,11 @@ def _fitting(filled: dict[str, Any] | None, form: type[F]) -> F:
         wrong = error.errors(include_url=False)[0]
         place = one_line(".".join(map(str, wrong["loc"])), 60)
         raise PlanError(Message('The form can\'t have "{}" like that: {}.', place, wrong["msg"])) from error
+
+
+def _changeable(todos: Sequence[SupervisorTodo]) -> list[str]:
+    """Return the ids of the steps that neither run nor have ended, of those that are shown."""
+    return [todo.id for todo in list(todos)[-_SHOWN_TODOS:] if todo.status in _CHANGEABLE]
 
 
 def _shown(todos: Sequence[SupervisorTodo]) -> str:

@@ -144,12 +144,15 @@ def resolved(
     converter: ExecutionPlanConverter,
     taken: Iterable[str] = (),
     by: TodoMetadata | None = None,
+    *,
+    own_names: bool = False,
 ) -> list[ProposedChange]:
     """Return changes with the ids, the inputs and the TODOs that come of them.
 
     Args:
         taken: ids used before by TODOs that are not in the plan any more.
         by: who adds what is added, as metadata.
+        own_names: an error says names as whoever proposes the changes wrote them, not as operators say them.
 
     Raises:
         UnknownName, PlanError, BadInput: a TODO doesn't exist, a step can't be planned, or its input can't be used.
@@ -163,7 +166,7 @@ def resolved(
 
     def named(name: str) -> str:
         if name not in known and name not in names:
-            raise UnknownName(Message('No step "{}".', step_name(name)))
+            raise UnknownName(Message('No step "{}".', name if own_names else step_name(name)))
         return names.get(name, name)
 
     edges, found = {todo.id: list(todo.dependencies) for todo in todos}, list[ProposedChange]()
@@ -192,5 +195,6 @@ def resolved(
             edges[named(fed)].append(todo.id)
         todo = replace(todo, dependencies=tuple(edges[todo.id]), metadata=metadata, rank=last)
         found.append({"kind": Change.ADD, "todo": todo.to_dict()})
-    refuse_cycles(edges)
+    said = {todo_id: name for name, todo_id in names.items()} if own_names else {}
+    refuse_cycles({said.get(i, i): [said.get(d, d) for d in needed] for i, needed in edges.items()})
     return found
