@@ -87,7 +87,7 @@ class ModelSettings:
         if name == NONE:
             return replace(self, name="", base_url="", prices=None)
         other = replace(self, name=name)
-        if other.provider != self.provider:
+        if self.name and other.provider != self.provider:
             other = replace(other, base_url="", prices=None)
         return other if name == self.name else replace(other, prices=None)
 
@@ -135,8 +135,10 @@ def chosen_model(declared: ModelSettings, own: ModelSettings, environ: Mapping[s
         if problem := name_problem(name):
             raise BadInput(Message("{} {}.", VARIABLE, problem))
         found = found.called(name)
-    if address and found.name:
-        if problem := address_problem(address):
+    if address:
+        problem = address_problem(address)
+        if problem and found.name:
             raise BadInput(Message("{} {}.", ADDRESS, problem))
-        found = replace(found, base_url=address)
+        if not problem:  # without a model, too: a session may choose one
+            found = replace(found, base_url=address)
     return replace(found, name="") if found.name == NONE else found

@@ -192,6 +192,21 @@ def test_none_plans_by_rules(desk: Desk) -> None:
     assert said["status"] == "proposed"
 
 
+@pytest.mark.parametrize("named", ["none", ""])
+def test_a_server_of_ones_own_gets_no_key_from_a_session_that_began_without_a_model(desk: Desk, named: str) -> None:
+    without = {"HITL_MODEL": named, "OPENAI_API_KEY": ""}
+    assert desk.run("What is the deposit cap?", **without).code == 3
+    assert desk.model.asked == []
+    assert "error" not in desk.do("/model openai:scripted", **without)
+    script(desk, changes({"kind": "add", "step": {**JUDGE, "after": ["todo_001"]}}))
+    assert desk.do("and compare it with the rise", **without)["status"] == "proposed"
+    assert desk.model.asked[-1]["authorization"] == "Bearer none"
+
+
+def test_an_address_that_is_none_leaves_rules_to_plan(desk: Desk) -> None:
+    assert desk.run("What is the deposit cap?", HITL_MODEL="none", HITL_MODEL_BASE_URL="nowhere").code == 3
+
+
 @pytest.mark.parametrize(
     "wrong",
     [{"kind": "skip", "todo": "todo_009"}, {"kind": "add", "step": {**FIND, "id": "todo_001"}}],
