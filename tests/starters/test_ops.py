@@ -47,7 +47,7 @@ def test_approving_everything_deletes_what_the_preview_named(tmp_path: Path) -> 
         r"  - `web-1/var/log/nginx`: \S+ before, \S+ now: .+ less\n",
         answer,
     )
-    assert re.search(r"unchanged: .*`web-1/var/log/audit` \(\S+\).*`web-1/srv/data` \(\S+\)", answer)
+    assert re.search(r"unchanged: .*`web-1/var/log/audit` \(\S+\)", answer)
     assert "runbook.md:3" in answer and "never touch audit logs" in answer, "the rules that were asked for"
     assert all(path in evidence for path in named)
     assert "exit code" not in answer.lower()
