@@ -31,7 +31,6 @@ from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import translate
 from hitl_tui.teams.contract import GO_ON
 from hitl_tui.teams.registry import TeamRegistry
-from hitl_tui.wording.text_lines import shown
 
 
 def attach(job: Job) -> int:
@@ -168,6 +167,7 @@ async def _take_over(job: Job) -> int:
     from hitl_tui.cli.admin_commands import opened
     from hitl_tui.cli.inbox_commands import inbox
     from hitl_tui.commands.waiting_threads import take_over
+    from hitl_tui.wording.text_lines import shown
 
     given = job.arguments
     if not is_url(given.name) or given.input is not None or given.thread or given.session:

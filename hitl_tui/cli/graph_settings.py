@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.config.declared_graphs import GraphSettings, is_header
 from hitl_tui.config.paths import given_path
+from hitl_tui.config.quick_reader import ENVIRONMENT_NAME
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
-
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def given_settings(given: Arguments) -> GraphSettings:
@@ -64,7 +62,7 @@ def header_variables(given: Sequence[str]) -> dict[str, str]:
     found = {}
     for text in given:
         header, _, variable = text.partition("=")
-        if not is_header(header) or not _VARIABLE.fullmatch(variable):
+        if not is_header(header) or not ENVIRONMENT_NAME.fullmatch(variable):
             raise BadInput(
                 Message("--header takes NAME=VARIABLE, the variable that holds its value, not {}.", one_line(text, 60)),
                 help=Message("For example: --header Authorization=AGENTS_AUTHORIZATION"),

@@ -7,6 +7,8 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 
 from hitl_tui.core.errors import HitlError
+from hitl_tui.core.messages import Message
+from hitl_tui.core.safe_text import one_line
 
 log = logging.getLogger(__name__)
 
@@ -46,9 +48,9 @@ class ThreadWatch:
             except HitlError as error:  # whoever opens a session there is told
                 log.info("the threads elsewhere can't be read: %s", error.message)
                 found = None
-            except Exception:
+            except Exception as error:
                 log.exception("the threads elsewhere can't be read")
-                found = None
+                found = [Message("Unexpected error ({}).", one_line(repr(error), 200))]
             self.problems = found or ()
             try:
                 async with asyncio.timeout(None if found is None else PERIOD):

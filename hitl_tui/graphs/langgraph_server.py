@@ -116,6 +116,8 @@ class LangGraphServer:
             yield
         except httpx.HTTPStatusError as error:
             raise self._refused(error) from error
+        except (httpx.LocalProtocolError, UnicodeEncodeError):  # what they say repeats the key
+            raise GraphError(Message("What {} holds can't be sent as a header.", "LANGGRAPH_API_KEY")) from None
         except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
             raise ServerUnreachable(self._unreachable(error)) from error
         except ValueError as error:  # what answers speaks no JSON

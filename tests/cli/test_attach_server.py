@@ -78,6 +78,14 @@ def test_what_cant_be_a_header_is_named_by_its_variable(shell: Shell, value: str
     assert ran.json["error"] == "What AGENTS_TOKEN holds can't be sent as a header."
 
 
+@pytest.mark.parametrize("key", ["sesame\r\nX-Evil: 1", "s\u00e9same"])
+def test_a_key_that_cant_be_sent_is_named_and_not_shown(shell: Shell, key: str) -> None:
+    with answering(200, b"[]") as url:
+        ran = shell.run("attach", url, "--input", "{}", "--json", LANGGRAPH_API_KEY=key)
+    assert ran.json["error"] == "What LANGGRAPH_API_KEY holds can't be sent as a header."
+    assert "same" not in ran.out
+
+
 @pytest.mark.parametrize("header", ["Content-Length", "host", "X Y"])
 def test_headers_of_the_connection_are_refused(shell: Shell, header: str) -> None:
     ran = shell.run("attach", "http://127.0.0.1:9", "--header", f"{header}=TOKEN", "--input", "{}", "--json")

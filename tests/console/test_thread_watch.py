@@ -46,13 +46,25 @@ async def test_it_looks_again_after_whatever_went_wrong(monkeypatch: pytest.Monk
     assert looks.count == seen
 
 
-@pytest.mark.parametrize("error", [BadInput("hitl.toml can't be used"), RuntimeError("a fault")])
-async def test_where_nothing_can_be_looked_at_it_waits_for_other_settings(error: Exception) -> None:
+async def test_a_fault_is_told() -> None:
+    looks = Looks()
+
+    async def look() -> Sequence[str] | None:
+        await looks.add()
+        raise RuntimeError("a fault")
+
+    watch = ThreadWatch(look)
+    await looks.reach(1)
+    await watch.close()
+    assert [str(problem) for problem in watch.problems] == ["Unexpected error (RuntimeError('a fault'))."]
+
+
+async def test_where_nothing_can_be_looked_at_it_waits_for_other_settings() -> None:
     looks = Looks()
 
     async def look() -> Sequence[str] | None:
         if await looks.add() == 1:
-            raise error
+            raise BadInput("hitl.toml can't be used")
         return ["told"]
 
     watch = ThreadWatch(look)
