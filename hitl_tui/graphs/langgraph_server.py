@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 from uuid import UUID, uuid5
 
 from hitl_tui.config.declared_graphs import GraphDeclaration, server_problem, team_name
@@ -97,11 +99,26 @@ class LangGraphServer:
         """
         from langgraph_sdk import get_sync_client
 
-        with self.told(), get_sync_client(**self._given, timeout=_SECONDS) as c:
-            try:
-                yield c
-            except (LookupError, TypeError, AttributeError) as error:
-                raise ValueError from error  # it is JSON, of something else
+        with self.told():
+            self._reach()
+            with get_sync_client(**self._given, timeout=_SECONDS) as c:
+                try:
+                    yield c
+                except (LookupError, TypeError, AttributeError) as error:
+                    raise ValueError from error  # it is JSON, of something else
+
+    def _reach(self) -> None:
+        """Connect once: LangGraph's client tries for eight seconds before it says that nobody is there.
+
+        Raises:
+            OSError: nobody is.
+        """
+        at = urlsplit(self.url)
+        port = at.port or (443 if at.scheme.lower() == "https" else 80)
+        try:
+            socket.create_connection((at.hostname or "", port), _SECONDS).close()
+        except UnicodeError as error:
+            raise OSError(str(error)) from error
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -129,7 +146,7 @@ class LangGraphServer:
         return one_line(self.url, 200)
 
     def _unreachable(self, error: Exception) -> Message:
-        said = one_line(str(error), 200) or type(error).__name__
+        said = one_line(getattr(error, "strerror", None) or str(error), 200) or type(error).__name__
         return Message("The LangGraph server at {} can't be reached: {}.", self.shown, said.rstrip("."))
 
     def _refused(self, error: Any) -> GraphError:

@@ -243,6 +243,7 @@ def test_a_schema_that_changed_meanwhile_fails_in_the_graph_and_goes_on_once_it_
     assert place.done() == {"prepared pay": 1, "did pay": 1}
 
 
+@pytest.mark.long
 def test_a_module_that_is_gone_for_a_while_is_missed_and_its_thread_goes_on(place: Place) -> None:
     for name in ("approve.py", "graph_world.py"):
         shutil.copy(GRAPHS / name, place.workspace / name)
@@ -318,6 +319,7 @@ def test_the_names_of_a_langgraph_json_are_graphs_and_teams(place: Place) -> Non
     assert place.done() == {"drafted": 1, "published Cats!": 1, "paid 5": 1}
 
 
+@pytest.mark.long
 def test_a_graph_of_hitl_toml_is_a_team(place: Place) -> None:
     (place.workspace / "hitl.toml").write_text(
         f'[teams.clerk]\nkind = "graph"\ngraph = "{GRAPHS}/subgraph_node.py:graph"\nrisk = "high"\n', encoding="utf-8"

@@ -84,11 +84,16 @@ class Served(Place):
 
 
 def graphs_of(names: Iterable[str], folder: Path) -> dict[str, str]:
-    """Write a module with the graphs of some cases; the server takes none that brings a saver of its own."""
+    """Write a module with the graphs of some cases; the server takes none that brings a saver of its own.
+
+    They are imported from a copy: the server compiles them, and compiled files beside the code that another test
+    attaches would be a change of what it approves.
+    """
     lines = [
         "def bare(found):",
         "    return found.copy({'checkpointer': None}) if hasattr(found, 'checkpointer') else found",
     ]
+    shutil.copytree(GRAPHS, folder / "graphs", ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
     for name in names:
         file, _, attribute = PLAIN[name].target.partition(":")
         module = file.removesuffix(".py")
@@ -105,7 +110,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, world: Path) -> Iterator[LangGraphProcess]:
     folder = tmp_path_factory.mktemp("server")
-    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(GRAPHS)}
+    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(folder / "graphs")}
     with langgraph_server(folder, graphs_of(PLAIN, folder), environ) as running:
         yield running
 
@@ -474,7 +479,7 @@ def test_a_server_that_goes_away_and_comes_back_goes_on(
 ) -> None:
     world, folder = tmp_path_factory.mktemp("world"), tmp_path_factory.mktemp("server")
     graphs = graphs_of(["approve"], folder)
-    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(GRAPHS)}
+    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(folder / "graphs")}
     with langgraph_server(folder, graphs, environ) as running:
         served = Served(tmp_path, running, world)
         document = served.begin("approve")
@@ -508,7 +513,7 @@ def test_a_server_that_asks_who_comes_is_told_by_a_header(
 ) -> None:
     world, folder = tmp_path_factory.mktemp("world"), tmp_path_factory.mktemp("server")
     (folder / "auth.py").write_text(_AUTH)
-    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(GRAPHS)}
+    environ = {"GRAPH_WORLD": str(world), "PYTHONPATH": str(folder / "graphs")}
     graphs = graphs_of(["approve"], folder)
     with langgraph_server(folder, graphs, environ, auth="./auth.py:auth") as running:
         served = Served(tmp_path, running, world)

@@ -53,6 +53,7 @@ async def test_agents_ask_and_approvers_decide_over_one_server(place: Place) -> 
     assert (await place.checkpoint("--task-id", "clean", "--status"))[0] == 3
 
 
+@pytest.mark.long
 async def test_without_a_token_nobody_gets_in(place: Place) -> None:
     async with serving(place) as (address, _), httpx.AsyncClient() as client:
         for wrong in ({}, headers("token of eve"), headers(AGENTS + "x"), {"Authorization": AGENTS}):
@@ -89,6 +90,7 @@ async def test_a_killed_server_loses_nothing(place: Place) -> None:
         assert (found["outcome"], found["resume_value"]) == ("approved", [1, 2])
 
 
+@pytest.mark.long
 async def test_a_signal_ends_it_while_clients_are_connected(place: Place) -> None:
     async with serving(place) as (address, process), over_http(address) as agent:
         asked = await given(agent, "masc_interrupt", task_id="clean", **ASKS)

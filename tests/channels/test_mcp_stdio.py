@@ -69,6 +69,7 @@ async def test_two_agents_an_approver_and_the_shell_see_the_same_steps(place: Pl
         assert "ended" in await refused(agent, "masc_interrupt", task_id="clean", **(ASKS | {"step": 4}))
 
 
+@pytest.mark.long
 async def test_subscribers_hear_of_their_step_alone(place: Place) -> None:
     heard = Heard()
     async with on_stdio(place, heard) as agent, on_stdio(place, HITL_APPROVER_TOKEN="token of ann") as ann:
@@ -170,6 +171,7 @@ async def test_a_token_that_is_nobodys_starts_no_server(place: Place) -> None:
     ]
 
 
+@pytest.mark.long
 async def test_what_is_no_message_is_answered_and_the_next_one_served(place: Place) -> None:
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
     lines = [

@@ -63,6 +63,7 @@ def test_a_context_is_given_on_the_command_line_and_approved_with_the_input(shel
     assert from_environment.json["todos"][0]["arguments"]["context"]["tone"] == "warm"
 
 
+@pytest.mark.long
 def test_a_configuration_schema_and_get_store_work_as_in_older_graphs(shell: Shell) -> None:
     def said(text: str) -> str:
         ran = shell.run("attach", f"{GRAPHS}:chat", "--input", text, "--context", '{"user_id": "bo"}', "--json")

@@ -67,6 +67,7 @@ def test_one_account_is_one_person_whatever_it_calls_itself(shell: Shell) -> Non
         refused(shell, "do", "s1", "/todo approve", "--as", name)
 
 
+@pytest.mark.long
 def test_a_claimed_name_is_shown_as_one(shell: Shell) -> None:
     (shell.workspace / "hitl.toml").unlink()
     shell.run("run", QUESTION)

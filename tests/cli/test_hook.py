@@ -401,6 +401,7 @@ def test_it_speaks_korean(shell: Shell) -> None:
     assert "승인" in said["permissionDecisionReason"]
 
 
+@pytest.mark.long
 def test_of_several_at_once_one_takes_an_approval(shell: Shell) -> None:
     asked(shell, call())
     decide(shell, "approve")

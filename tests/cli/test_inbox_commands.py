@@ -155,6 +155,7 @@ def test_high_risk_takes_the_digest_where_nobody_sees_the_question(shell: Shell,
     assert waiting(shell) == []
 
 
+@pytest.mark.long
 def test_at_a_terminal_what_nobody_was_shown_is_shown_first(shell: Shell, ask: Ask, tmp_path: Path) -> None:
     ask()
     step = at_once(TaskCheckpoints(store_of(tmp_path / "agent" / ".masc", {})).the_step("cleanup", None))

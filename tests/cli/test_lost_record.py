@@ -34,6 +34,7 @@ def problems(shell: Shell, *session: str) -> list[str]:
     return [line for line in listed if "its signatures are gone" not in line]  # of a record that isn't the one signed
 
 
+@pytest.mark.long
 def test_a_session_whose_record_is_gone_is_named_and_not_opened(shell: Shell) -> None:
     assert problems(shell) == []
     put_back(shell, None)

@@ -161,6 +161,7 @@ def test_an_edit_of_a_command_shows_no_secret_that_json_or_quotes_hid(shell: She
     assert holding(shell.data) == []
 
 
+@pytest.mark.long
 def test_a_search_of_documents_keeps_no_secret_that_stands_in_them(shell: Shell) -> None:
     note = shell.workspace / "passwords.md"
     note.write_text(f"# Deployment\n\nThe deployment of the aquarium uses {SECRET} as its token.\n", encoding="utf-8")
@@ -171,6 +172,7 @@ def test_a_search_of_documents_keeps_no_secret_that_stands_in_them(shell: Shell)
     assert holding(shell.data) == []
 
 
+@pytest.mark.long
 def test_steps_that_read_files_by_themselves_keep_no_secret_of_them(shell: Shell) -> None:
     """An analysis reads documents as a whole, and tables; what the steps of a team hand on is kept, too."""
     text = "# Aquarium\n\nThe aquarium holds 300 litres.\n\n## Access\n\nIts pump asks for swordfish 77 at 7.\n"

@@ -485,6 +485,7 @@ async def test_plan_commands(place: Place) -> None:
         assert (await op.rest()).questions
 
 
+@pytest.mark.long
 @given(st.text(max_size=40) | st.sampled_from(WRONG).flatmap(lambda w: st.text(max_size=6).map(lambda t: f"{w} {t}")))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_no_line_ever_raises(tmp_path_factory: pytest.TempPathFactory, line: str) -> None:

@@ -107,6 +107,7 @@ async def test_the_edited_input_is_approved_with_its_own_preview_only(tmp_path: 
         await c.until(lambda: (workspace / "many").exists(), "the edited command")
 
 
+@pytest.mark.long
 async def test_what_cant_be_previewed_isnt_approved_in_the_dialog(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     text = (workspace / "hitl.toml").read_text(encoding="utf-8").replace('"ls", "-a", "."', '"./look", "{file}"')
@@ -617,6 +618,7 @@ async def test_undo_takes_a_move_and_a_priority_back(tmp_path: Path) -> None:
         await c.until(lambda: c.message == "No decision of yours to undo.", "nothing more")
 
 
+@pytest.mark.long
 async def test_stopping_says_what_it_ends_and_asks(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

@@ -75,6 +75,7 @@ async def test_a_checkpoint_shows_its_todos_as_the_plan_does(tmp_path: Path) -> 
         assert "waiting_approval" not in shown
 
 
+@pytest.mark.long
 async def test_help_for_one_command_shows_that_command(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -119,6 +120,7 @@ def test_what_changed_in_a_todo_is_said_in_words(
     assert difference_rows.change_words(TodoChange(todo, todo, (ValueChange(path, 0, 1),))) == said
 
 
+@pytest.mark.long
 async def test_header_and_inbox_say_of_what_a_session_is_a_fork(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

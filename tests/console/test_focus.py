@@ -46,6 +46,7 @@ async def test_keys_arm_after_half_a_second_of_quiet(tmp_path: Path) -> None:
         assert (approval["by"], approval["channel"]) == ("ops", "console")
 
 
+@pytest.mark.long
 async def test_after_the_last_question_focus_returns_to_the_prompt_with_its_draft(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -154,6 +155,7 @@ async def test_jamo_are_keys_in_the_panel_and_text_in_the_prompt(tmp_path: Path)
         await c.until(lambda: c.status("todo_001") == Status.COMPLETED, "todo_001 done")
 
 
+@pytest.mark.long
 async def test_questions_queue_up_in_the_order_they_came(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -203,6 +205,7 @@ async def test_a_click_as_another_question_takes_the_place_opens_nothing(tmp_pat
         await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
 
 
+@pytest.mark.long
 async def test_a_todo_that_is_asked_anew_keeps_its_place_on_the_screen(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -242,6 +245,7 @@ async def test_what_was_decided_elsewhere_leaves_the_panel(tmp_path: Path) -> No
         assert c.status("todo_002") == Status.WAITING_APPROVAL
 
 
+@pytest.mark.long
 async def test_approving_waits_until_the_end_was_seen(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
@@ -262,6 +266,7 @@ async def test_approving_waits_until_the_end_was_seen(tmp_path: Path) -> None:
         await c.until(lambda: (workspace / ("x" * 200)).exists(), "the approved command")
 
 
+@pytest.mark.long
 async def test_reading_the_details_to_their_end_counts(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:

@@ -222,6 +222,7 @@ async def test_problems_are_said_at_the_start_and_listed_in_the_help(tmp_path: P
         assert "questio.1" in text and "nokey" in text
 
 
+@pytest.mark.long
 async def test_a_problem_of_the_start_outlasts_what_a_session_says_until_a_key_is_pressed(tmp_path: Path) -> None:
     (tmp_path / "keys.toml").write_text('"question.2" = "enter"\n', encoding="utf-8")
     async with console(tmp_path, EXAMPLE, query="What is the cap on rent increases?", mode="risk") as c:
@@ -286,6 +287,7 @@ def lines(count: int, todo: str = "todo_001") -> list[Line]:
     return [Line(todo, f"{n:06d} ", f"line {n} of many") for n in range(count)]
 
 
+@pytest.mark.long
 async def test_words_are_found_in_the_stream(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE, size=(100, 40)) as c:
         await c.asked()

@@ -220,6 +220,7 @@ async def test_space_takes_a_mark_away_again(tmp_path: Path) -> None:
 # What the question shows -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_what_decides_stands_above_the_fold_at_80x24(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
@@ -336,6 +337,7 @@ async def test_an_answer_to_what_was_shown_before_is_refused(tmp_path: Path) -> 
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 
+@pytest.mark.long
 async def test_rejecting_one_of_several_leaves_the_others(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -354,6 +356,7 @@ async def test_rejecting_one_of_several_leaves_the_others(tmp_path: Path) -> Non
         assert not any((workspace / f"{name}-14").exists() for name in ("one", "two", "three"))
 
 
+@pytest.mark.long
 async def test_after_the_last_answer_the_draft_is_as_it_was(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -377,6 +380,7 @@ def burst(c: Console, *keys: str) -> None:
         c.app.post_message(events.Key(key, key if len(key) == 1 else None))
 
 
+@pytest.mark.long
 async def test_keys_of_one_burst_act_in_their_order(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -391,6 +395,7 @@ async def test_keys_of_one_burst_act_in_their_order(tmp_path: Path) -> None:
         assert file.value == "oneyx"
 
 
+@pytest.mark.long
 async def test_a_key_that_approves_comes_after_what_was_typed_before_it(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:

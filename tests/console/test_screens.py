@@ -59,6 +59,7 @@ def test_the_first_frame_waits_for_nothing_it_can_do_without() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.long
 def test_sessions_are_listed_before_the_engine_is_there(tmp_path: Path) -> None:
     code = f"""
 import asyncio, sys
@@ -134,6 +135,7 @@ async def test_the_first_screen_offers_what_works(tmp_path: Path) -> None:
         assert c.snapshot.workspace.startswith(str(tmp_path))
 
 
+@pytest.mark.long
 async def test_an_unfinished_session_is_opened_again_and_another_chosen(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -181,6 +183,7 @@ async def test_a_session_that_is_not_there_is_said_in_one_sentence(tmp_path: Pat
         await c.until(lambda: isinstance(c.app.screen, HomeScreen) and "nowhere" in c.message, "the error")
 
 
+@pytest.mark.long
 async def test_any_size_shows_something(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -223,6 +226,7 @@ async def test_help_comes_from_the_key_map_and_the_commands(tmp_path: Path) -> N
     assert "/checkpoint restore <id>" in said
 
 
+@pytest.mark.long
 async def test_completion_and_history_of_the_prompt(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

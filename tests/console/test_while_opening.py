@@ -150,6 +150,7 @@ async def test_lines_that_no_session_came_for_are_named_on_the_way_out(
         c.app.engine._opening.release()
 
 
+@pytest.mark.long
 async def test_lines_that_are_carried_out_are_not_named_on_the_way_out(tmp_path: Path) -> None:
     async with opening(tmp_path, open_another) as c:
         await c.send("/todo add search_team one")

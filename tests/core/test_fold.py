@@ -268,6 +268,7 @@ def test_a_failure_is_asked_anew_when_what_it_gets_was_worked_out_again() -> Non
     assert table.status("todo_002") == "in_progress"
 
 
+@pytest.mark.long
 @given(TABLES, NUMBERS)
 @settings(max_examples=200)
 def test_something_always_goes_on_until_everything_is_settled(table: Table, numbers: list[int]) -> None:

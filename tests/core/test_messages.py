@@ -168,6 +168,7 @@ def test_values_appear_unchanged_in_every_language(template: str, texts: list[st
         assert translate(outer) == filled(around, inserted)
 
 
+@pytest.mark.long
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     template=st.deferred(lambda: st.sampled_from(_own_templates())), texts=st.lists(hostile, min_size=10, max_size=10)

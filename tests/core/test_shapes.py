@@ -86,6 +86,7 @@ def test_a_graphs_own_word_for_an_action_stays_and_one_that_we_have_is_translate
         assert [translate(action.label) for action in recognise("Go on?", schema).actions] == ["승인", "Deny"]
 
 
+@pytest.mark.long
 @given(payloads, st.none() | json_values | st.sampled_from(SCHEMAS))
 @settings(max_examples=300)
 def test_recognising_is_total(value: Any, schema: Any) -> None:

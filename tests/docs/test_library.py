@@ -22,6 +22,7 @@ def run(example: str, folder: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, capture_output=True, text=True, cwd=folder, timeout=120, check=False)
 
 
+@pytest.mark.long
 def test_the_example_drives_a_session_to_its_answer(tmp_path: Path) -> None:
     done = run(EXAMPLES[0], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

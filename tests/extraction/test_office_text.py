@@ -56,6 +56,7 @@ def test_slides_are_pages_with_their_notes() -> None:
     ]
 
 
+@pytest.mark.long
 def test_they_are_found(tmp_path: Path) -> None:
     folder = tmp_path / "documents"
     folder.mkdir()

@@ -125,6 +125,7 @@ def test_errors_are_korean_and_their_documents_are_not(shell: Shell) -> None:
         assert json.loads(same[0])["kind"]
 
 
+@pytest.mark.long
 def test_documents_are_the_same_in_both_languages(tmp_path: Path) -> None:
     lines = (
         ["run", S1_KO],

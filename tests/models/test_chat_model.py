@@ -136,7 +136,7 @@ def test_a_server_that_knows_no_format_is_asked_as_before(refused: Fails) -> Non
         (Fails(401), "refused the key in OPENAI_API_KEY."),
         (Says('{"a": ', finish="length"), "openai:scripted was cut off at 8,192 tokens."),
         (Cuts('{"a": '), "ended the connection in the middle of an answer."),
-        (Says("{" * 1_000_000), f"openai:scripted gave an answer of more than {LARGEST:,} characters."),
+        (Says("{" * 1_000_000, pieces=5_000), f"openai:scripted gave an answer of more than {LARGEST:,} characters."),
     ],
 )
 def test_a_format_fails_as_words_do(said: Reply, sentence: str) -> None:
@@ -210,6 +210,7 @@ def test_a_server_that_is_away_is_named() -> None:
         ask(model)
 
 
+@pytest.mark.long
 def test_a_busy_server_is_asked_again() -> None:
     with scripted_model([Fails(429, retry_after=0.01), Fails(500), Says("at last")]) as model:
         assert ask(model, settings=replace(SETTINGS, retries=2)).text == "at last"

@@ -77,6 +77,7 @@ def test_what_it_used_is_on_record(desk: Desk) -> None:
     assert said["used_by"]["planning"]["input_tokens"] == 1000
 
 
+@pytest.mark.long
 def test_a_session_and_its_steps_say_what_the_model_used(desk: Desk) -> None:
     script(desk, plan(FIND))
     desk.run()
@@ -336,6 +337,7 @@ def test_a_budget_without_prices_lets_no_call_out(desk: Desk, more: str) -> None
     assert desk.model.asked == []
 
 
+@pytest.mark.long
 def test_a_budget_without_prices_is_said_where_it_is_set(desk: Desk) -> None:
     assert desk.run().code == 3
     said = desk.do("/model budget 0.001")
@@ -396,6 +398,7 @@ def asks(sql: str, **more: Any) -> dict[str, Any]:
             "input": {"sql": sql}, **more}  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_question_about_a_table_becomes_sql_that_is_shown_and_runs(desk: Desk) -> None:
     (desk.shell.workspace / "sales.csv").write_text(SALES)
     script(desk, plan(asks(BY_CITY)))

@@ -68,6 +68,7 @@ def check_proposal(proposal: Proposal, todos: list[SupervisorTodo]) -> None:
     refuse_cycles({t.id: t.dependencies for t in known.values()})
 
 
+@pytest.mark.long
 @given(TEXTS)
 @settings(max_examples=300)
 def test_a_query_is_planned_or_refused(query: str) -> None:
@@ -77,6 +78,7 @@ def test_a_query_is_planned_or_refused(query: str) -> None:
         assert error.message
 
 
+@pytest.mark.long
 @given(TALK, TEXTS)
 @example("검색", "검색 끝나면 delete 검색")
 @settings(max_examples=200)
@@ -109,6 +111,7 @@ def test_text_is_a_proposal_or_refused(text: str) -> None:
         check_proposal(proposal, todos)
 
 
+@pytest.mark.long
 @given(TEXTS)
 @settings(max_examples=100)
 def test_any_query_may_be_followed_up(query: str) -> None:
@@ -160,6 +163,7 @@ def test_a_megabyte_is_read_in_part_and_kept_bounded(unit: str, what: str) -> No
             assert len(str(todo.arguments)) < 40_000
 
 
+@pytest.mark.long
 def test_the_request_at_either_end_of_a_long_text_counts() -> None:
     filler = "Lorem ipsum dolor sit amet. " * 40_000
     for query in (f"Analyse this and write a report: {filler}", f"{filler}\nAnalyse this and write a report"):

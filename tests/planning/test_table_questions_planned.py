@@ -31,6 +31,7 @@ def kinds(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(step["agent_name"], step["arguments"].get("analysis_type", "")) for step in steps]
 
 
+@pytest.mark.long
 def test_what_only_seems_to_be_in_a_table_is_searched_for(agent: PlanningAgent) -> None:
     asked = "By how many percent does our electricity price rise in 2027?"
     plan = asyncio.run(agent.create_execution_plan(asked)).plan

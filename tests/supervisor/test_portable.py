@@ -99,6 +99,7 @@ async def test_a_fork_from_before_a_deletion_asks_about_what_was_deleted(ann: Pe
     assert records(workspace) == 12_000
 
 
+@pytest.mark.long
 async def test_what_a_fork_did_is_asked_about_in_the_session_it_comes_from(ann: Person) -> None:
     await ann.say("s1", APPROVE)
     await ann.bench.admin.fork("s1")
@@ -109,6 +110,7 @@ async def test_what_a_fork_did_is_asked_about_in_the_session_it_comes_from(ann: 
     assert statuses(await ann.say("s1"))[:2] == ["completed", "completed"]
 
 
+@pytest.mark.long
 async def test_the_whole_history_comes_with_a_fork_under_its_own_name(ann: Person, data: Path) -> None:
     await ann.say("s1", APPROVE, APPROVE)
     made = (await ann.bench.admin.fork("s1")).session
@@ -251,6 +253,7 @@ async def test_an_import_gets_a_new_id_where_the_old_one_is_or_was(ann: Person, 
     assert (await ann.say("s3")).questions[0].todo_id == COUNT
 
 
+@pytest.mark.long
 async def test_an_import_asks_for_every_step_whatever_mode_it_was_in(ann: Person, data: Path, tmp_path: Path) -> None:
     await ann.say("s1", APPROVE, "/mode risk")
     before = await waiting(ann, "s1", BACK_UP)

@@ -167,6 +167,7 @@ def test_tables_asked_together_say_which_could_not_be_read(tmp_path: Path) -> No
     assert "**22**" in told and "perhaps left out: `sales_2024.parquet`" in told
 
 
+@pytest.mark.long
 def test_a_table_of_many_columns_is_read(tmp_path: Path) -> None:
     rows = "".join(",".join([str(n), *["2020-01-02", "1,5", "x"] * 90]) + "\n" for n in range(30))
     names = ",".join(["amount", *(f"c{n}" for n in range(270))])

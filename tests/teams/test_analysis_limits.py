@@ -193,6 +193,7 @@ def test_exceptions_beside_the_limit_are_quoted() -> None:
     assert [getattr(source, "line", 0) for source in note.sources] == [2]
 
 
+@pytest.mark.long
 def test_long_passages_are_cut_and_the_limits_in_them_counted_out() -> None:
     text = "보증금 증액은 5%를 초과하지 못한다. " * 40_000
     analysis = analyse(RISE, [{"path": "law.md", "line": 1, "text": text}] * 3)

@@ -200,6 +200,7 @@ def is_running(pid: int) -> bool:
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="needs a child subreaper")
 
 
+@pytest.mark.long
 @on_linux
 async def test_a_daemon_ends_with_the_time_of_its_command(tmp_path: Path) -> None:
     script, pid = DAEMON.format(parent="time.sleep(300)"), tmp_path / "pid"

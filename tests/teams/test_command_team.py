@@ -192,6 +192,7 @@ async def test_a_report_is_in_the_language_of_the_question(tmp_path: Path) -> No
     assert "출력:" not in quiet.text and "출력이 없습니다." in quiet.text
 
 
+@pytest.mark.long
 async def test_processes_that_a_command_left_running_are_named(tmp_path: Path) -> None:
     team = make_team('[teams.command_team.commands.serve]\nrun = ["sh", "-c", "sleep 300 & sleep 300 & echo up"]\n')
     for query, said, line in (

@@ -104,6 +104,7 @@ def test_where_enough_is_found_in_the_language_of_the_question_nothing_else_is_s
     assert len(passages) > 3 and {tongue(passage) for passage in passages} == {language}
 
 
+@pytest.mark.long
 def test_where_too_little_is_found_another_language_fills_up_and_is_said_to_be_one(lease: Path) -> None:
     question = "Where do I apply for mediation of a dispute?"
     hits = ask(lease, question)

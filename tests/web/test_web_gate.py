@@ -326,6 +326,7 @@ async def test_a_process_that_outlives_a_console_does_not_keep_the_server(
         assert await heard(page) == b"hello"
 
 
+@pytest.mark.long
 async def test_a_console_that_takes_nothing_any_more_does_not_keep_the_server(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
