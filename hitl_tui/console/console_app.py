@@ -34,7 +34,7 @@ from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.workers import Work, work_on
 from hitl_tui.core.bursts import ARM_AFTER
-from hitl_tui.core.errors import AskedAnew, HitlError, StorageError
+from hitl_tui.core.errors import AskedAnew, GivenUp, HitlError, StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
 from hitl_tui.supervisor.open_options import OpenOptions
@@ -225,7 +225,7 @@ class ConsoleApp(PaintedApp):
         try:
             await work()
         except HitlError as error:
-            wrong = not isinstance(error, AskedAnew)
+            wrong = not isinstance(error, AskedAnew | GivenUp)
             self.say(safe_text(error_words(error.message, error.help), multiline=False), error=wrong)
         except Exception as error:
             log.exception("a command failed")

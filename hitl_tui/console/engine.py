@@ -334,7 +334,9 @@ class Engine:
         registry = await self.registry()
         await self.prepare()
         graph = attached.graph if attached else None
-        setup = await registry.create(query, workspace, session_id=session_id, mode=mode, graph=graph)
+        setup = await registry.create(
+            query, workspace, session_id=session_id, mode=mode, graph=graph, asking=watcher.planning
+        )
         handle = await self._open(registry, setup, query, watcher)
         if attached and attached.given(query):
             from hitl_tui.commands.handler import approve_given

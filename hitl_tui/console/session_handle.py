@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from hitl_tui.core.errors import Refused
@@ -30,6 +30,9 @@ class Watcher(Protocol):
 
     def stopped(self, session: str, message: str) -> None:
         """The session can't go on."""
+
+    def planning(self, model: str, give_up: Callable[[], object]) -> None:
+        """A model is asked for the plan of the session that begins; calling `give_up` ends that."""
 
 
 class SessionHandle:

@@ -17,7 +17,7 @@ from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_handle import PendingSession, SessionHandle
 from hitl_tui.console.widgets.prompt_line import Prompt, typed_text
-from hitl_tui.core.errors import BadInput, HitlError, Refused
+from hitl_tui.core.errors import BadInput, GivenUp, HitlError, Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, safe_message, translate
@@ -170,9 +170,13 @@ class SessionSwitcher:
             await self._show(self._asked_first(workspace, begun), _("new session"), typed=typed)
             if attached is not None and attached.given(query):
                 app.session.note(begun_words(attached))
-        except Exception:
-            if app.screen is app.home:
-                app.home.draft(typed_text(query))
+        except Exception as error:
+            home = app.home
+            if app.screen is home:
+                home.draft(typed_text(query))
+            # A model may have been waited for while nobody looked.
+            if home.is_mounted and isinstance(error, HitlError) and not isinstance(error, GivenUp):
+                home.keep(safe_text(error_words(error.message, error.help), multiline=False))
             raise
         finally:
             self.starting = ""

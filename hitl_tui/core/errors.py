@@ -93,6 +93,10 @@ class Refused(HitlError):
         self.reason = reason
 
 
+class GivenUp(HitlError):
+    """A person ended what they had begun; nothing is wrong."""
+
+
 class AskedAnew(Refused):
     """A decision that isn't taken because its question is asked anew, with what is there now: nothing went wrong."""
 

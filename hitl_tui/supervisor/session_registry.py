@@ -21,7 +21,7 @@ from hitl_tui.config.paths import given_path
 from hitl_tui.config.plan_settings import PlanSettings, plan_settings
 from hitl_tui.config.review_settings import REVIEW_RUNTIME, is_folder, runtime_problem
 from hitl_tui.config.workspace_files import read_files
-from hitl_tui.core.errors import BadInput, ConfigError
+from hitl_tui.core.errors import BadInput, ConfigError, GivenUp
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
@@ -36,6 +36,7 @@ from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.notifications.outbox import delivery_problems
 from hitl_tui.notifications.wake import wake
 from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.proposals import Planned
 from hitl_tui.policy.approver_record import note_edits
 from hitl_tui.policy.approvers import ApproverFile
 from hitl_tui.policy.executable_files import Bindings, check_pins
@@ -66,6 +67,9 @@ from hitl_tui.teams.registry import TeamRegistry
 from hitl_tui.teams.withheld import WithheldTeam
 
 log = logging.getLogger(__name__)
+
+AsksModel = Callable[[str, Callable[[], object]], object]
+"""Is told which model is asked for a plan, and what gives that up."""
 
 
 class SessionRegistry:
@@ -220,6 +224,7 @@ class SessionRegistry:
         graph: GraphDeclaration | None = None,
         settings: GraphSettings | None = None,
         review: ReviewOptions | None = None,
+        asking: AsksModel | None = None,
     ) -> SessionSetup:
         """Begin a session: check everything that can be checked first, so that bad input leaves nothing behind.
 
@@ -231,8 +236,10 @@ class SessionRegistry:
             graph: the graph that it is for; None for a session of the workspace's teams.
             settings: what all its graphs are given beside their input; None for nothing.
             review: how its plan is reviewed; None for as a person's is who takes their time.
+            asking: is told when a model is asked for the plan, which may take a while.
 
         Raises:
+            GivenUp: that was given up.
             BadInput: query, workspace, id or hitl.toml can't be used, or there is such a session already.
         """
         from hitl_tui.supervisor.record_check import creation_entry
@@ -256,7 +263,7 @@ class SessionRegistry:
         model = await asyncio.to_thread(self._model, trust, secrets)
         planner = await asyncio.to_thread(self._planner, trust, graphs, settings, model)  # it loads its rules
         began = self._now()
-        planned = await planner.create_execution_plan(text)
+        planned = await _first_plan(planner, text, model.name if graph is None else "", asking)
         planning = began, self._now()
         beyond = {team.name for team in withheld_teams(trust, (g.name for g in graphs))}
         if wanted := next((step.agent for step in planned.plan.steps if step.agent in beyond), ""):
@@ -456,6 +463,30 @@ class SessionRegistry:
             BadInput: what names it can't be used.
         """
         return chosen_model(trust.config.model, own_settings(self.data.root).model, self._environ)
+
+
+async def _first_plan(planner: PlanningAgent, query: str, model: str, asking: AsksModel | None) -> Planned:
+    """Return the plan that a session begins with.
+
+    Args:
+        planner: who makes it.
+        query: what was asked.
+        model: who is asked for it; empty for no model.
+        asking: see `AsksModel`.
+
+    Raises:
+        HitlError: the query can't be planned.
+        GivenUp: that was given up.
+    """
+    planning = asyncio.ensure_future(planner.create_execution_plan(query))
+    if model and asking is not None:
+        asking(model, planning.cancel)
+    try:
+        return await planning
+    except asyncio.CancelledError:
+        if (here := asyncio.current_task()) is not None and here.cancelling():
+            raise
+        raise GivenUp(Message("You gave up the plan; no session was begun.")) from None
 
 
 def _origin_of(graph: GraphDeclaration) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING, ClassVar
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -40,7 +41,7 @@ from hitl_tui.console.widgets.stream_pane import StreamPane
 from hitl_tui.console.widgets.text_search import keys_for_search
 from hitl_tui.console.workers import Work, work_on
 from hitl_tui.core.requests import Verdict
-from hitl_tui.core.safe_text import safe_text, unsafe_text
+from hitl_tui.core.safe_text import one_line, safe_text, unsafe_text
 from hitl_tui.language import _, mark, safe_message
 from hitl_tui.supervisor.snapshot import PLANNING, RUNNING
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
@@ -69,6 +70,20 @@ _LARGE = 1_000
 """TODOs from which a plan is worth a look for garbage of its own."""
 _LASTS = 3
 """Seconds that something runs until it is shown in the place of an answer that it goes on from."""
+
+
+class Planning(NamedTuple):
+    """A model makes the plan of the session that begins.
+
+    Args:
+        model: its name.
+        give_up: ends that.
+        since: when it was asked; of the monotonic clock.
+    """
+
+    model: str
+    give_up: Callable[[], object]
+    since: float
 
 
 class SessionScreen(PromptScreen):
@@ -119,6 +134,7 @@ class SessionScreen(PromptScreen):
         self.operator = SessionActions(console, self)
         self._asked: frozenset[str] = frozenset()
         self._worked_on: list[str] = []
+        self._planning: Planning | None = None
         self._stays = False
         """Something was decided at the question, or it was gone to before it came: it keeps the focus for the next."""
         self._decided = ""
@@ -210,7 +226,27 @@ class SessionScreen(PromptScreen):
         header = self.query_one(HeaderBar)
         header.session, header.title_text, header.mode, header.status = what, "", "", _("opening…")
         header.followed = ""
+        self._planning = None
         self.query_one(MessageLine).stand(_("Opening the session…"), error=False)
+
+    def planning(self, model: str, give_up: Callable[[], object]) -> None:
+        """See `Watcher`."""
+        self._planning = Planning(model, give_up, monotonic())
+        self._show_planning()
+
+    def _show_planning(self) -> None:
+        if self._planning is None:
+            return
+        seconds = int(monotonic() - self._planning.since)
+        said = _("{model} is making the plan ({seconds} s) · {session.give_up} gives it up")
+        named = self.hitl.keymap.named(said).replace("{seconds}", str(seconds))
+        self.query_one(MessageLine).stand(named.replace("{model}", one_line(self._planning.model, 60)), error=False)
+
+    def action_give_up(self) -> None:
+        """End the planning of the session that begins."""
+        if self._planning is not None:
+            self._planning.give_up()
+            self._planning = None
 
     def gone(self) -> None:
         """The session that was open is deleted: nothing of it stays."""
@@ -235,7 +271,7 @@ class SessionScreen(PromptScreen):
             handle: the session.
             pending: what opened it.
         """
-        self.handle, self.pending = handle, pending
+        self.handle, self.pending, self._planning = handle, pending, None
         self.hitl.memory.hide(handle.setup.secrets)
         self.query_one(Panes).recall(handle.session.activity.lines)
         draft, pane = self._places.pop(handle.session.id, ("", ""))
@@ -402,6 +438,7 @@ class SessionScreen(PromptScreen):
         """Running times go on, and what another process wrote into its stream arrives."""
         handle, snapshot = self.handle, self.snapshot
         if handle is None or snapshot is None:
+            self._show_planning()
             return
         if snapshot.running:
             self._show_running()
