@@ -84,6 +84,8 @@ class DoubtfulEffect(TypedDict, total=False):
         why: why it is in doubt, in one sentence.
         done: it ran to its end, on a branch that was left or in another session.
         options: the verdicts that fit, if not all do.
+        answers: what people had answered the graph before it.
+        nodes: those of the graph that stood next when somebody looked again.
     """
 
     key: Required[str]
@@ -92,6 +94,8 @@ class DoubtfulEffect(TypedDict, total=False):
     why: str
     done: bool
     options: Sequence[str]
+    answers: Sequence[Json]
+    nodes: Sequence[str]
 
 
 class TodoQuestion(TypedDict, total=False):

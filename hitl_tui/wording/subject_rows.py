@@ -332,19 +332,23 @@ def effect_rows(effect: object) -> Iterable[Row]:
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         yield labelled(_("effect"), value_text(effect), exact=True)
     elif "stretch" in effect["subject"]:
-        yield from _stretch_rows(effect["subject"])
+        yield from _stretch_rows(effect["subject"], effect)
     elif isinstance(argv := effect["subject"].get("argv"), list):
         yield labelled(_("ran"), command_line(argv), "bold", exact=True)
     else:
         yield from runs(effect["subject"], "")
 
 
-def _stretch_rows(subject: JsonObject) -> Iterable[Row]:
-    """A run of an attached graph, from its start or from the questions that were answered."""
+def _stretch_rows(subject: JsonObject, effect: Mapping[str, Any]) -> Iterable[Row]:
+    """A run of an attached graph, from its start or from the questions that were answered, and how far it is known."""
     yield labelled(_("ran"), in_line(str(subject.get("graph", ""))), "bold")
     answered, began = subject.get("answers"), str(subject["stretch"]).startswith("start ")
     place = _("what it asked, once that was answered") if answered else _("its start") if began else _("where it stood")
     yield labelled(_("from"), place)
+    for answer in effect.get("answers") or ():
+        yield labelled(_("answered"), value_text(answer), "bold", exact=True)
+    if nodes := effect.get("nodes"):
+        yield labelled(_("cut off in"), in_line(", ".join(map(str, nodes))), "bold")
 
 
 def effect_line(subject: object) -> str:
@@ -362,12 +366,15 @@ _LINE = 300
 """Cells of an effect in a list."""
 
 
+_SHOWN_OF_EFFECT = frozenset({"subject", "why", "options", "answers", "nodes"})
+
+
 def effect_marks(effect: object) -> Iterable[Row]:
     """What is on record of it besides: where and how it ran, its name and key. It helps nobody decide."""
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         return
     rest = {k: v for k, v in effect["subject"].items() if k != "argv"} if "argv" in effect["subject"] else {}
-    for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k not in ("subject", "why", "options"))):
+    for key, value in (*rest.items(), *((k, v) for k, v in effect.items() if k not in _SHOWN_OF_EFFECT)):
         yield labelled(label_line(str(key)), value_text(value), "$text-muted", exact=True)
 
 

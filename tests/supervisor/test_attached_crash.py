@@ -55,6 +55,10 @@ def test_nothing_is_done_again_without_being_asked(tmp_path: Path, graph: str, p
     doubts = [asked for kind, asked in met if kind == "effect"]
     assert len(doubts) == 1
     assert doubts[0]["options"] == ["do_again", "stop"]
+    assert doubts[0]["nodes"]
+    given = {"mail": {"action": "approve"}, "many": "fine", "flow": True, "nested": True}[graph]
+    assert doubts[0].get("answers", [given]) == [given], "what it was told before it was cut off"
+    assert bool(doubts[0].get("answers")) == bool(doubts[0]["subject"]["answers"])
     if graph == "mail" and "write" not in point:  # what was answered on record isn't asked again
         assert "interrupt" not in [kind for kind, _ in met]
     done, wanted = world(root), world(calm)

@@ -222,10 +222,21 @@ class GraphRunner:
         """
         try:
             return await self._drive(spec, team)
-        except (EffectInDoubt, RunNotCurrent, GraphFailure, CodeChanged, ServerAway):
+        except EffectInDoubt as doubt:
+            raise EffectInDoubt({**doubt.effect, **await self._before(spec, team, doubt)}) from doubt
+        except (RunNotCurrent, GraphFailure, CodeChanged, ServerAway):
             raise
         except HitlError as error:  # a further try goes on with the thread, once what was wrong has been mended
             raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
+
+    async def _before(self, spec: RunSpec, team: GraphSpec, doubt: EffectInDoubt) -> JsonObject:
+        """Return what tells of a run whose end nobody saw: what it was answered, and the nodes that come next."""
+        subject = cast("Mapping[str, Mapping[str, int]]", doubt.effect["subject"])
+        answered = set(subject.get("answers") or ())
+        asked = [i for i in interrupts_of(spec.todo.question) if i["id"] in answered and "answer" in i]
+        found: dict[str, Json] = {"answers": [i["answer"]["value"] for i in asked]} if asked else {}
+        state = await (await self._loaded(team)).graph.aget_state(_bare(self.place(spec, team)))
+        return {**found, "nodes": list(state.next)} if state.next else found
 
     async def _drive(self, spec: RunSpec, team: GraphSpec) -> Asks | Ended:
         past = await self._past(spec)
