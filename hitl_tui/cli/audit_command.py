@@ -39,6 +39,7 @@ from hitl_tui.ledger.audit import (
     export,
     head,
     heads_of_each,
+    placed,
     stream_at,
     verify,
     verify_each,
@@ -53,6 +54,7 @@ from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.supervisor.data_place import data_place, open_record
 from hitl_tui.supervisor.storage import DataFolder
 from hitl_tui.task_checkpoints.folders import registered, server_of, store_of, uses_neo4j
+from hitl_tui.task_checkpoints.service import TaskCheckpoints
 from hitl_tui.task_checkpoints.task_inbox import TaskInbox
 from hitl_tui.wording.attention_rows import attention_lines
 from hitl_tui.wording.text_lines import decision_lines, shown, terminal_width, wrapped
@@ -60,6 +62,7 @@ from hitl_tui.wording.text_lines import decision_lines, shown, terminal_width, w
 INTACT, CHANGED = 0, 1
 _BATCH = 500
 _ALL = 1_000_000_000
+_WHOLE_KEY = re.compile("[0-9a-fA-F]{64}")
 _AGE = re.compile(r"[0-9.]+[smhd].*")
 
 
@@ -148,6 +151,8 @@ def _one_key(keys: Sequence[str], given: str) -> str:
             help=Message("hitl-tui audit verify names the keys that aren't known here."),
         )
     found = [key for key in keys if key.startswith(given.lower())]
+    if not found and _WHOLE_KEY.fullmatch(given):  # one that signed votes on tasks, which are kept elsewhere
+        return given.lower()
     if len(found) != 1:
         raise BadInput(Message('No entry of this record is signed by the key "{}".', one_line(given, 70)))
     return found[0]
@@ -257,6 +262,13 @@ async def _verify_tasks(job: Job, stream: str | None) -> Verification:
     for tasks in _task_records(job):
         try:
             found = found.joined(await verify_each(tasks.ledger, tasks.place, stream))
+            steps = [one for one in await TaskCheckpoints(tasks.ledger).recorded() if one.unproven]
+            votes = [
+                Problem(placed(tasks.place, one.task_id), 0, Message("Step {}: {}", one.step, one.unproven))
+                for one in steps
+                if stream in (None, one.task_id, placed(tasks.place, one.task_id))
+            ]
+            found = found.joined(Verification(0, 0, tuple(votes)))
         except StorageError as error:
             found = found.joined(Verification(0, 0, (Problem(tasks.place, 0, error.message),)))
     return found

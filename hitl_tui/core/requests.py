@@ -213,6 +213,7 @@ class Decision:
         account: the account it was said through; empty where none is known.
         claimed: the name that who said it only claims; empty for none, and in older records.
         without: persons whose earlier votes on the request don't count from here on: they were no approvers any more.
+        signature: `KEY:SIGNATURE` of a vote that is kept where others can write; empty for none.
     """
 
     request_id: str
@@ -230,6 +231,7 @@ class Decision:
     account: str = ""
     claimed: str = ""
     without: tuple[str, ...] = ()
+    signature: str = ""
 
     @property
     def said(self) -> str:
@@ -277,6 +279,7 @@ class Decision:
             "reason": self.reason,
             "value": self.value,
             **({"without": [*self.without]} if self.without else {}),
+            **({"signature": self.signature} if self.signature else {}),
         }
 
     def ends(self, other: Decision) -> bool:
@@ -306,6 +309,7 @@ class Decision:
             account=data.get("account", ""),
             claimed=data.get("claimed", ""),
             without=tuple(map(str, data.get("without", ()))),
+            signature=str(data.get("signature", "")),
         )
 
 

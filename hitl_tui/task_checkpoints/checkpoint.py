@@ -149,6 +149,14 @@ class Checkpoint:
         return superseded if superseded is not None and superseded.cause is Cause.STOPPED else None
 
     @property
+    def unproven(self) -> str:
+        """Why votes that are on record of it don't count, in a sentence; empty where they do, or there are none."""
+        if self.view is None or self.view.request.superseded is not None:
+            return ""
+        resolution = self.view.resolution
+        return resolution.decisions[-1].reason if resolution.outcome is Outcome.SUPERSEDED else ""
+
+    @property
     def arguments(self) -> JsonObject | None:
         """What its call would run with, if it is one."""
         return self.edited if self.edited is not None or self.call is None else self.call.arguments

@@ -31,6 +31,7 @@ from hitl_tui.core.requests import (
     Verdict,
     check_ending,
     closed_words,
+    needs_verified,
     request_id,
 )
 from hitl_tui.core.safe_text import one_line
@@ -52,6 +53,7 @@ from hitl_tui.task_checkpoints.checkpoint import (
     checkpoint_of,
     denied_words,
 )
+from hitl_tui.task_checkpoints.signed_votes import SignedVotes
 
 _TASK = re.compile(r"[\w-][\w .:@+-]{0,127}")
 _ID = re.compile(r"cp-(.{1,128})-\d+-[0-9a-f]{8}")
@@ -95,6 +97,7 @@ class TaskCheckpoints:
         now: the time, ISO 8601, UTC.
         secrecy: knows the secrets that are declared there; None where none are.
         approvers: who counts now; None where every vote counts as it was given.
+        votes: signs them where several people or a level are demanded; None for the account's own key.
     """
 
     def __init__(
@@ -104,7 +107,9 @@ class TaskCheckpoints:
         now: Callable[[], str] = utc_now,
         secrecy: Secrecy | None = None,
         approvers: ApproverFile | None = None,
+        votes: SignedVotes | None = None,
     ) -> None:
+        self._votes = votes or SignedVotes()
         self._secrecy = secrecy or Secrecy()
         self._approvers = approvers
         self._ledger = ledger
@@ -346,6 +351,8 @@ class TaskCheckpoints:
             who.claimed,
             self._gone(checkpoint.view),
         )
+        if needs_verified(request.terms):
+            decision = self._votes.signed(checkpoint.task_id, decision)
         if seen is None:
             await self._ledger.mark_shown([request.id], who.name, channel, now)
         view = await self._ledger.decide(decision, now)
@@ -548,7 +555,9 @@ class TaskCheckpoints:
         if (view := views.get(request.id)) is None:
             await self._ledger.open_requests([request])
             view = (await self._views(entry.stream, self._ledger)).get(request.id)
-        return checkpoint_of(entry, view, edited=edited.data if edited else None, taken=request.id in taken)
+        found = checkpoint_of(entry, view, edited=edited.data if edited else None, taken=request.id in taken)
+        given = None if found.call is None else found.arguments
+        return self._votes.held(found, self._policy.judge_step(found.agent, found.action, given).terms)
 
     async def _views(self, task_id: str, reading: TaskLedger) -> Mapping[str, RequestView]:
         """Return the requests of a task by id; by one's id alone it would be looked for in every task."""
