@@ -215,14 +215,6 @@ class CommandHandler:
         text = mask(text, self._context.session.writer.secrets)
         return await plan_commands.propose(replace(self._beginning(), event_id=event_id), text)
 
-    async def run(self, parsed: Parsed, known: Collection[str] | None = None, line: str = "") -> CommandResult:
-        """Carry a parsed command out; see `handle_command`.
-
-        Raises:
-            HitlError: it can't be; nothing changed.
-        """
-        return await self._carry_out(self._beginning(), parsed, known, line)
-
     def _beginning(self, began: str = "") -> CommandContext:
         return replace(self._context, began=began or self._context.session.writer.now())
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from heapq import heappop, heappush
 from typing import Protocol, cast
 
-from hitl_tui.core.errors import BadInput, MissingInput, PlanError
+from hitl_tui.core.errors import MissingInput, PlanError
 from hitl_tui.core.json_types import (
     Json,
     JsonObject,
@@ -310,7 +310,7 @@ class Proposal:
     text: str = ""
 
     def to_dict(self) -> ProposalState:
-        """Return all fields as JSON values; `from_dict` gives back an equal proposal."""
+        """Return all fields as JSON values."""
         return {
             "id": self.id,
             "reason": self.reason,
@@ -318,24 +318,6 @@ class Proposal:
             "changes": [{**c} for c in self.changes],
             "text": self.text,
         }
-
-    @classmethod
-    def from_dict(cls, data: Stored) -> Proposal:
-        """Return the proposal these fields describe.
-
-        Raises:
-            BadInput: they describe none.
-        """
-        try:
-            return cls(
-                id=str(data["id"]),
-                reason=str(data.get("reason", "")),
-                origin=str(data.get("origin", "operator")),
-                changes=tuple(cast(ProposedChange, dict(c)) for c in data["changes"]),
-                text=str(data.get("text", "")),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise BadInput(Message("This proposal can't be read: {}.", error)) from error
 
 
 @dataclass(frozen=True, slots=True)

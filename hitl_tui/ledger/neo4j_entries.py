@@ -187,10 +187,6 @@ class Neo4jEntries:
             raise StorageError(Message("{} can't be kept in Neo4j: it holds half a character.", ascii(entry.stream)))
         return await self._call(lambda session: self._add(session, entry))
 
-    async def rebuild(self) -> None:
-        """Make all views anew from the entries, in one transaction."""
-        await self._call(self._build)
-
     def close(self) -> None:
         """End the connections; the next call opens new ones."""
         with self._lock:

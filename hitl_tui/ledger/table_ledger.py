@@ -18,7 +18,6 @@ from hitl_tui.ledger import (
     effect_tables,
     request_tables,
     stream_tables,
-    view_tables,
 )
 from hitl_tui.ledger.records import (
     Branch,
@@ -323,15 +322,6 @@ class TableLedger(ABC):
 
     async def stop_run(self, session: str, run_id: str, now: str) -> None:
         await self._database.write(lambda db: stream_tables.stop_run(db, session, run_id, now))
-
-    async def rebuild(self) -> None:
-        """Drop the views and build them anew from the entries.
-
-        Raises:
-            StorageError: an entry isn't what its kind promises; the views stay as they were.
-        """
-        form = self._database.form
-        await self._database.write(lambda db: view_tables.rebuild(db, form))
 
     @property
     def place(self) -> Place:

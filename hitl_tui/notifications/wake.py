@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,8 +22,6 @@ _SETTINGS, _WORKSPACE_SETTINGS = "settings.toml", "hitl.toml"
 _SECTION = b"notify"
 _LARGEST = 1_000_000
 _begun: list[int] = []
-
-Begin = Callable[[Path, int, Mapping[str, str]], None]
 
 
 def wake(data: Path, workspaces: Iterable[Path], environ: Mapping[str, str]) -> None:

@@ -20,8 +20,6 @@ COORDINATOR, PLANNING, PLAN_REVIEW = "coordinator", "planning", "plan_review"
 APPROVAL, EXECUTE_TEAMS = "approval", "execute_teams"
 AGGREGATE, GENERATE_RESPONSE = "aggregate", LAST_NODE
 
-NODES = (COORDINATOR, PLANNING, PLAN_REVIEW, APPROVAL, EXECUTE_TEAMS, AGGREGATE, GENERATE_RESPONSE)
-
 WAITING, APPROVED, COMPLETED = "waiting", "approved", "completed"
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.contract import Team, TeamGraph
-
-if TYPE_CHECKING:
-    pass
 
 
 class WithheldTeam(Team):

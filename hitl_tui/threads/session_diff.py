@@ -47,13 +47,6 @@ class TodoChange:
         return found
 
     @property
-    def status(self) -> tuple[Status, Status] | None:
-        """The status before and after, when it is another one."""
-        if self.before is None or self.after is None or self.before.status is self.after.status:
-            return None
-        return self.before.status, self.after.status
-
-    @property
     def edited(self) -> tuple[ValueChange, ...]:
         """What differs in the input its team gets."""
         return tuple(v for v in self.values if v.path[0] in _INPUT)

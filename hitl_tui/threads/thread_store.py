@@ -86,19 +86,16 @@ class ThreadStore(ThreadQueries):
         ((count,),) = await self._database.rows(self._sql.thread_count, {})
         return int(count)
 
-    async def threads(self, limit: int = PAGE, offset: int = 0, search: str = "") -> list[ThreadInfo]:
+    async def threads(self, limit: int = PAGE, offset: int = 0) -> list[ThreadInfo]:
         """Return threads, those first that were written last.
 
         Args:
             limit: at most so many.
             offset: leave out so many before.
-            search: only those with all of these words in id or title.
 
         Raises:
             StorageError: the store can't be read.
         """
-        if search.split():
-            return list((await self.search(search, limit, offset)).threads)
         rows = await self._database.rows(self._sql.threads, {"limit": limit, "offset": offset})
         return await self._described([(str(r[0]), str(r[1])) for r in rows])
 

@@ -18,7 +18,6 @@ from hitl_tui.core.plan import (
     ExecutionPlanConverter,
     ExecutionStep,
     Intent,
-    Proposal,
     Strategy,
     current_todo_id,
     next_ids,
@@ -233,23 +232,3 @@ TEXTS = st.text(max_size=10)
 )
 def test_intents_round_trip(intent: Intent) -> None:
     assert Intent.from_dict(intent.to_dict()) == intent
-
-
-@given(
-    st.builds(
-        Proposal,
-        TEXTS,
-        TEXTS,
-        TEXTS,
-        st.lists(st.fixed_dictionaries({"kind": TEXTS, "todo_id": TEXTS}), max_size=3).map(tuple),
-        TEXTS,
-    )
-)
-def test_proposals_round_trip(proposal: Proposal) -> None:
-    assert Proposal.from_dict(proposal.to_dict()) == proposal
-
-
-@pytest.mark.parametrize("data", [{}, {"id": "p"}, {"id": "p", "changes": None}, {"id": "p", "changes": ["add"]}])
-def test_what_is_no_proposal_is_refused(data: dict[str, Any]) -> None:
-    with pytest.raises(BadInput, match="proposal"):
-        Proposal.from_dict(data)

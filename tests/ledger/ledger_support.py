@@ -12,8 +12,10 @@ from typing import Any
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Terms
 from hitl_tui.core.requests import OPTIONS, Decision, Kind, Request, Verdict, request_id
+from hitl_tui.ledger import view_tables
 from hitl_tui.ledger.protocols import Inbox, Ledger, Streams
 from hitl_tui.ledger.records import Effect
+from hitl_tui.ledger.table_ledger import TableLedger
 from hitl_tui.ledger.view_schema import VIEWS
 
 Store = Callable[[], AbstractAsyncContextManager[Ledger]]
@@ -110,6 +112,12 @@ def make_older(path: Path) -> None:
         for column in ("first_shown", "verdict", "outcome"):
             db.execute(f"ALTER TABLE requests DROP COLUMN {column}")
         db.execute("PRAGMA user_version = 1")
+
+
+async def rebuild(ledger: TableLedger) -> None:
+    """Drop the views of a ledger and build them anew from its entries."""
+    form = ledger._database.form
+    await ledger._database.write(lambda db: view_tables.rebuild(db, form))
 
 
 def dump(path: Path) -> dict[str, list[tuple[Any, ...]]]:

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from ledger_support import ask, at, deed, say
+from ledger_support import ask, at, deed, rebuild, say
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_text import canonical, digest
@@ -189,5 +189,5 @@ async def test_a_broken_entry_stops_export_and_rebuild_with_one_sentence(path: P
             [line async for line in audit.export(ledger, "s1")]
         before = await ledger.streams()
         with pytest.raises(StorageError, match='Entry 3 of "s1"'):
-            await ledger.rebuild()
+            await rebuild(ledger)
         assert await ledger.streams() == before

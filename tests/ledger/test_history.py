@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ledger_support import ask, at, deed, dump, say
+from ledger_support import ask, at, deed, dump, rebuild, say
 
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.policy import Terms
@@ -100,7 +100,7 @@ def test_after_any_history_chains_hold_and_views_are_what_entries_say(
                 assert sorted(decided) == sorted(settled)
                 assert not superseded & set(decided)
             before = dump(path)
-            await ledger.rebuild()
+            await rebuild(ledger)
             assert dump(path) == before
 
     asyncio.run(live())

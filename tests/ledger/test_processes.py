@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from hammer import open_ledger
+from ledger_support import rebuild
 
 from hitl_tui.ledger import audit
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
@@ -110,7 +111,7 @@ async def test_what_was_acknowledged_survives_kill_9(place: str) -> None:
         appended = [ack["n"] for ack in acknowledged if ack["did"] == "append"]
         assert len(set(appended)) == len(appended)
         before = await ledger.requests("2025-03-01", pending=False, limit=99_999)
-        await ledger.rebuild()
+        await rebuild(ledger)
         assert await ledger.requests("2025-03-01", pending=False, limit=99_999) == before
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ledger_support import ask, at, deed, dump, make_older, say
+from ledger_support import ask, at, deed, dump, make_older, rebuild, say
 
 from hitl_tui.core.errors import HitlError, Refused, StorageError
 from hitl_tui.core.policy import Terms
@@ -196,7 +196,7 @@ async def test_a_follower_sees_what_the_owner_writes_and_writes_nothing(path: Pa
         for attempt in (
             follower.record("s1", "note", {}, at()),
             follower.post("s1", 0, "e9", POST, at()),
-            follower.rebuild(),
+            rebuild(follower),
         ):
             with pytest.raises(StorageError, match="only be read"):
                 await attempt
@@ -341,12 +341,12 @@ async def test_views_are_rebuilt_from_entries(path: Path) -> None:
                 db.execute(f"DELETE FROM {view}")
             db.commit()
         assert not any(dump(path).values())
-        await ledger.rebuild()
+        await rebuild(ledger)
         assert dump(path) == before
         with closing(sqlite3.connect(path)) as db:
             for view in VIEWS:
                 db.execute(f"DROP TABLE {view}")
-        await ledger.rebuild()
+        await rebuild(ledger)
         assert dump(path) == before
         assert (await audit.verify(ledger)).ok
 
@@ -463,7 +463,7 @@ async def test_what_an_older_program_wrote_of_why_is_read(path: Path, why: str, 
         data = {"request_id": ask().id, "why": why}
         await ledger._database.write(lambda db: stream_tables.write_entry(db, "s1", "request_superseded", data, at(-9)))
         before = await ledger.request(ask().id, at())
-        await ledger.rebuild()
+        await rebuild(ledger)
         view = await ledger.request(ask().id, at())
         assert view is not None and view == before
         assert view.request.superseded == found

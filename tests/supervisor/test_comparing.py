@@ -35,18 +35,18 @@ def test_a_todo_that_is_the_same_in_both_plans_is_not_looked_into() -> None:
     before, after = state(todo(1), todo(2)), state(todo(1), todo(2, "completed"))
     for moment in (before, after):
         moment["todos"]["todo_009"] = dict(strange)
-    assert [(c.todo.id, c.status) for c in compare(before, after).todos] == [
-        ("todo_002", (Status.PENDING, Status.COMPLETED))
-    ]
+    (change,) = compare(before, after).todos
+    assert change.before is not None
+    assert (change.todo.id, change.before.status, change.todo.status) == ("todo_002", "pending", "completed")
 
 
 def test_added_removed_and_changed_todos_are_told_apart() -> None:
     found = compare(state(todo(1, "waiting_approval"), todo(2)), state(todo(1, "completed"), todo(3)))
-    said = [(c.todo.id, c.before is None, c.after is None, c.status) for c in found.todos]
+    said = [(c.todo.id, *(todo and todo.status for todo in (c.before, c.after))) for c in found.todos]
     assert said == [
-        ("todo_001", False, False, (Status.WAITING_APPROVAL, Status.COMPLETED)),
-        ("todo_003", True, False, None),
-        ("todo_002", False, True, None),
+        ("todo_001", Status.WAITING_APPROVAL, Status.COMPLETED),
+        ("todo_003", None, Status.PENDING),
+        ("todo_002", Status.PENDING, None),
     ]
 
 
@@ -58,7 +58,7 @@ def test_an_edited_input_names_the_argument_that_changed() -> None:
         ValueChange(("description",), "clean", "clean up"),
         ValueChange(("arguments", "days"), 14, 30),
     )
-    assert change.status is None
+    assert all(todo is not None and todo.status is Status.PENDING for todo in (change.before, change.after))
 
 
 def test_order_and_approval_are_no_edits() -> None:

@@ -41,7 +41,6 @@ _REPEATED = 16
 _REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 _TURNING = ("not", "oneOf", "if", "maxContains", "unevaluatedProperties", "unevaluatedItems", "additionalProperties")
 """Keywords under which what fits may be an error."""
-_MOVED = ("$id", "id", "$anchor", "$dynamicAnchor")
 _PROBES: tuple[Json, ...] = (None, True, 0, "", [], {})
 
 

@@ -79,7 +79,7 @@ async def test_it_shows_what_the_same_runs_show_in_sqlite(store_uri: str, tmp_pa
 
 async def test_search_pages_and_turns(store_uri: str) -> None:
     async with open_store(store_uri) as store:
-        assert [t.thread_id for t in await store.threads(search="rent")] == ["done"]
+        assert [t.thread_id for t in (await store.search("rent")).threads] == ["done"]
         assert [t.thread_id for t in await store.threads(1, 1)] == ["done"]
         assert await store.thread_count() == 3
         assert await store.find_thread("fo") == "forked"

@@ -55,9 +55,9 @@ async def test_threads_say_what_they_are_about_and_whether_they_ask(store_file: 
 
 async def test_threads_are_found_by_words_of_id_and_title(store_file: Path) -> None:
     async with open_store(str(store_file)) as store:
-        assert [t.thread_id for t in await store.threads(search="RENT pay")] == ["done"]
-        assert [t.thread_id for t in await store.threads(search="fork bob")] == ["forked"]
-        assert await store.threads(search="nothing like it") == []
+        assert [t.thread_id for t in (await store.search("RENT pay")).threads] == ["done"]
+        assert [t.thread_id for t in (await store.search("fork bob")).threads] == ["forked"]
+        assert (await store.search("nothing like it")).threads == ()
 
 
 async def test_of_many_threads_the_oldest_are_found_by_id_alone_and_that_is_said(
