@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from hitl_tui.commands.command_context import CommandContext
 from hitl_tui.commands.parser import CommandValues
@@ -28,25 +27,9 @@ from hitl_tui.policy import standing_rules
 from hitl_tui.policy.standing_rules import StandingRule
 from hitl_tui.supervisor.snapshot import Question
 
-if TYPE_CHECKING:
-    from hitl_tui.supervisor.session_setup import SessionSetup
-
-
-@runtime_checkable
-class _Opened(Protocol):
-    """A session that knows what it was opened with; owned and followed ones do."""
-
-    setup: SessionSetup
-
 
 def rules_file(context: CommandContext) -> Path:
-    """Return where standing rules lie.
-
-    Raises:
-        BadInput: this session has no place for them.
-    """
-    if not isinstance(context.session, _Opened):
-        raise BadInput(Message("This session keeps no rules."))
+    """Return where standing rules lie."""
     return context.session.setup.folder.path.parent.parent / standing_rules.FILE_NAME
 
 
