@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.records import Head, Problem
@@ -41,13 +41,7 @@ class SignedStream:
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
-        return {
-            "stream": self.stream,
-            "entries": self.entries,
-            "first": self.first,
-            "last": self.last,
-            "key": self.key,
-        }
+        return asdict(self)
 
 
 def newest(db: Transaction) -> int:

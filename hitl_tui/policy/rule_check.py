@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from hitl_tui.core.errors import ConfigError
@@ -31,13 +31,7 @@ class Unsatisfiable:
 
     def to_dict(self) -> dict[str, object]:
         """Return all fields as JSON values."""
-        return {
-            "rule": self.rule,
-            "line": self.line,
-            "quorum": self.quorum,
-            "level": self.level,
-            "message": self.message,
-        }
+        return asdict(self)
 
 
 def unsatisfiable(policy: Policy, approvers: Approvers, text: str = "") -> tuple[Unsatisfiable, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NotRequired, Protocol, TypeAlias, TypedDict
@@ -77,13 +77,7 @@ class Citation:
 
     def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values; `from_dict` gives back an equal citation."""
-        return {
-            "path": self.path,
-            "line": self.line,
-            "end_line": self.end_line,
-            "quote": self.quote,
-            "page": self.page,
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Stored) -> Citation:

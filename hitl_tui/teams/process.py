@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,17 +62,7 @@ class CommandOutcome:
 
     def to_dict(self) -> dict[str, Json]:
         """Return all fields as JSON values."""
-        return {
-            "exit_code": self.exit_code,
-            "signal": self.signal,
-            "stdout": self.stdout,
-            "stderr": self.stderr,
-            "truncated": self.truncated,
-            "duration": self.duration,
-            "timed_out": self.timed_out,
-            "stdout_lines": self.stdout_lines,
-            "left": self.left,
-        }
+        return asdict(self)
 
 
 @dataclass(slots=True)
