@@ -6,12 +6,13 @@ written by its number alone: of two writers of one number one succeeds, and the 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
-from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError
+from hitl_tui.core.errors import BadInput, Refused, StorageError
 from hitl_tui.core.events import after_seconds
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Stored
@@ -124,6 +125,21 @@ class _Stream:
     orders: dict[str, int] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class _Proposed:
+    """An entry that is to be written, if none comes after the head that it was thought of with.
+
+    Args:
+        head: the last entry before it.
+        kind, data, at: see `records.Entry`.
+    """
+
+    head: Head
+    kind: str
+    data: Mapping[str, object]
+    at: str
+
+
 class StreamLedger:
     """`Streams` and `Requests` of `ledger.protocols`, over a place for entries.
 
@@ -168,11 +184,13 @@ class StreamLedger:
 
     async def record(self, stream: str, kind: str, data: Mapping[str, object], at: str) -> Entry:
         _check_kind(kind)
-        for _ in range(_TRIES):
-            known = await self._read(stream)
-            if written := await self._write(known.head, kind, data, at):
-                return written
-        raise _too_busy(stream)
+
+        async def propose() -> _Proposed:
+            return _Proposed((await self._read(stream)).head, kind, data, at)
+
+        written = await self._written(propose)
+        assert written is not None, "it is proposed whatever others write"
+        return written
 
     async def entries(self, stream: str, after: int = 0, limit: int = 1000) -> list[Entry]:
         return (await self._read(stream)).entries[after : after + max(0, limit)]
@@ -204,19 +222,14 @@ class StreamLedger:
         for request in requests:
             if digest(dict(request.subject)) != request.digest:
                 raise BadInput(Message("The digest of request {} isn't the digest of its subject.", request.id))
-        new: list[str] = []
-        for request in requests:
-            data = {"request": replace(request, first_shown="").to_dict()}
-            for _ in range(_TRIES):
-                known = await self._read(request.session)
-                if request.id in known.requests:
-                    break
-                if await self._write(known.head, "request_opened", data, request.opened_at):
-                    new.append(request.id)
-                    break
-            else:
-                raise _too_busy(request.session)
-        return new
+        return [request.id for request in requests if await self._written(partial(self._opening, request))]
+
+    async def _opening(self, request: Request) -> _Proposed | None:
+        known = await self._read(request.session)
+        if request.id in known.requests:
+            return None
+        data = {"request": replace(request, first_shown="").to_dict()}
+        return _Proposed(known.head, "request_opened", data, request.opened_at)
 
     async def request(self, request_id: str, now: str) -> RequestView | None:
         stored = await self._find(request_id)
@@ -250,24 +263,21 @@ class StreamLedger:
         return [view for view in views if any(at >= since for at in _ended_at(view))]
 
     async def mark_shown(self, request_ids: Sequence[str], by: str, channel: str, now: str) -> list[str]:
-        fresh: list[str] = []
-        for request_id in dict.fromkeys(request_ids):
-            for _ in range(_TRIES):
-                stored = await self._find(request_id)
-                if stored is None or stored.request.first_shown or stored.settled_at:
-                    break
-                if stored.view(now).resolution.outcome is not Outcome.PENDING:
-                    break
-                request, seconds = stored.request, stored.request.terms.deadline
-                deadline = after_seconds(now, seconds) if request.ends_in_approval and seconds else ""
-                data = {"request_id": request_id, "by": by, "channel": channel, "deadline": deadline}
-                if await self._write(self._known[request.session].head, "request_shown", data, now):
-                    fresh.append(request_id)
-                    break
-        return fresh
+        async def propose(request_id: str) -> _Proposed | None:
+            stored = await self._find(request_id)
+            if stored is None or stored.request.first_shown or stored.settled_at:
+                return None
+            if stored.view(now).resolution.outcome is not Outcome.PENDING:
+                return None
+            request, seconds = stored.request, stored.request.terms.deadline
+            deadline = after_seconds(now, seconds) if request.ends_in_approval and seconds else ""
+            data = {"request_id": request_id, "by": by, "channel": channel, "deadline": deadline}
+            return _Proposed(self._known[request.session].head, "request_shown", data, now)
+
+        return [shown for shown in dict.fromkeys(request_ids) if await self._written(partial(propose, shown))]
 
     async def decide(self, decision: Decision, now: str) -> RequestView:
-        for _ in range(_TRIES):
+        async def propose() -> _Proposed:
             stored = await self._find(decision.request_id)
             if stored is None:
                 check_decision(None, (), decision, now)
@@ -278,52 +288,52 @@ class StreamLedger:
             resolution = replace(stored, decisions=(*stored.decisions, decision)).resolution(now)
             if resolution.verdict is not None:
                 data["settled"] = {"outcome": resolution.outcome.value, "verdict": resolution.verdict.value}
-            if await self._write(self._known[stream].head, "decision", data, now):
-                return (await self._read(stream)).requests[decision.request_id].view(now)
-        raise _too_busy(decision.request_id)
+            return _Proposed(self._known[stream].head, "decision", data, now)
+
+        written = await self._written(propose)
+        assert written is not None, "what can't count is refused"
+        return (await self._read(written.stream)).requests[decision.request_id].view(now)
 
     async def expire(self, now: str, session: str | None = None) -> list[str]:
         names = [session] if session is not None else [head.stream for head in await self.streams()]
         return [gone for name in names for gone in await self._expire(now, name)]
 
     async def _expire(self, now: str, session: str) -> list[str]:
-        gone: list[str] = []
-        for request_id in list((await self._read(session)).requests):
-            for _ in range(_TRIES):
-                known = await self._read(session)
-                view = known.requests[request_id].view(now)
-                if known.requests[request_id].settled_at or view.resolution.outcome is not Outcome.EXPIRED:
-                    break
-                data = {"event_id": f"decided:{request_id}", "event": decided_event(view), "settles": request_id}
-                if await self._write(known.head, "event", data, now):
-                    gone.append(request_id)
-                    break
-        return gone
+        async def propose(request_id: str) -> _Proposed | None:
+            known = await self._read(session)
+            view = known.requests[request_id].view(now)
+            if known.requests[request_id].settled_at or view.resolution.outcome is not Outcome.EXPIRED:
+                return None
+            data = {"event_id": f"decided:{request_id}", "event": decided_event(view), "settles": request_id}
+            return _Proposed(known.head, "event", data, now)
+
+        there = list((await self._read(session)).requests)
+        return [gone for gone in there if await self._written(partial(propose, gone))]
 
     async def supersede(
         self, session: str, keep: Sequence[str], cause: Cause, now: str, by: str = "", detail: str = ""
     ) -> list[str]:
         why = Supersession(cause, by, now, detail)
-        gone: list[str] = []
-        for request_id in [i for i in (await self._read(session)).requests if i not in keep]:
-            for _ in range(_TRIES):
-                known = await self._read(session)
-                if known.requests[request_id].view(now).resolution.outcome is not Outcome.PENDING:
-                    break
-                data = {"request_id": request_id, "reason": why.to_dict()}
-                if await self._write(known.head, "request_superseded", data, now):
-                    gone.append(request_id)
-                    break
-        return gone
+
+        async def propose(request_id: str) -> _Proposed | None:
+            known = await self._read(session)
+            if known.requests[request_id].view(now).resolution.outcome is not Outcome.PENDING:
+                return None
+            data = {"request_id": request_id, "reason": why.to_dict()}
+            return _Proposed(known.head, "request_superseded", data, now)
+
+        others = [request_id for request_id in (await self._read(session)).requests if request_id not in keep]
+        return [gone for gone in others if await self._written(partial(propose, gone))]
 
     async def attach_evidence(self, request_id: str, evidence: Mapping[str, object], now: str) -> None:
-        for _ in range(_TRIES):
+        async def propose() -> _Proposed:
             stored = await self._find(request_id)
             if stored is None:
                 raise Refused(Message("No request {}.", request_id), reason="unknown")
             data = {"request_id": request_id, "evidence": evidence}
-            if await self._write(self._known[stored.request.session].head, "evidence", data, now):
-                return
+            return _Proposed(self._known[stored.request.session].head, "evidence", data, now)
+
+        await self._written(propose)
 
     # -------------------------------------------------------------------------------------------------- of its own
 
@@ -367,6 +377,21 @@ class StreamLedger:
         self._project(known, kept)
         known.entries.append(entry)
         known.head = Head(stream, entry.n, entry.hash)
+
+    async def _written(self, propose: Callable[[], Awaitable[_Proposed | None]]) -> Entry | None:
+        """Write what is proposed, and propose anew where somebody else wrote that number; None where nothing is.
+
+        Raises:
+            StorageError: others write all the time.
+        """
+        tries = 0
+        while (proposed := await propose()) is not None:
+            if written := await self._write(proposed.head, proposed.kind, proposed.data, proposed.at):
+                return written
+            tries += 1
+            if tries == _TRIES:
+                raise StorageError(Message("{} is being written all the time", proposed.head.stream))
+        return None
 
     async def _write(self, head: Head, kind: str, data: Mapping[str, object], at: str) -> Entry | None:
         """Write what comes after a head; None where somebody else wrote that number."""
@@ -432,7 +457,3 @@ def _settled(stored: StoredRequest, at: str, said: Stored) -> StoredRequest:
 def _check_kind(kind: str) -> None:
     if kind in OWN_KINDS:
         raise BadInput(Message('An entry of kind "{}" is written by the ledger itself, never appended.', kind))
-
-
-def _too_busy(what: str) -> HitlError:
-    return StorageError(Message("{} is being written all the time", what))

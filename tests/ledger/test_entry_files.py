@@ -10,15 +10,21 @@ import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ledger_support import ask, at, say
 
 from hitl_tui.core.errors import Refused, StorageError
 from hitl_tui.core.requests import Outcome, Verdict
+from hitl_tui.core.supersession import Cause
+from hitl_tui.ledger import stream_ledger
 from hitl_tui.ledger.entry_files import EntryFiles, at_once
+from hitl_tui.ledger.records import Entry, Head, seal
 from hitl_tui.ledger.stream_ledger import StreamLedger
 
 FORKED = multiprocessing.get_context("fork")
@@ -60,6 +66,37 @@ def test_of_many_processes_that_decide_one_counts_and_the_others_are_told(tmp_pa
     view = at_once(ledger(tmp_path / "c").request(REQUEST.id, at(3)))
     assert view is not None and view.resolution.verdict == won[0]
     assert len(view.decisions) == 1
+
+
+class Overtaken(EntryFiles):
+    """Files where somebody else is faster each time."""
+
+    async def add(self, entry: Entry) -> bool:
+        head = Head(entry.stream, entry.n - 1, entry.prev)
+        return not await super().add(seal(head, "note", {}, entry.at)[0])
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda mine: mine.record("s1", "note", {}, at(2)),
+        lambda mine: mine.open_requests([ask("todo_002")]),
+        lambda mine: mine.mark_shown([REQUEST.id], "ann", "cli", at(2)),
+        lambda mine: mine.decide(say(REQUEST), at(2)),
+        lambda mine: mine.expire(at(99)),
+        lambda mine: mine.supersede("s1", [], Cause.ADVANCED, at(2)),
+        lambda mine: mine.attach_evidence(REQUEST.id, {"preview": "10 rows"}, at(2)),
+    ],
+    ids=["record", "open", "show", "decide", "expire", "supersede", "evidence"],
+)
+def test_whoever_is_overtaken_all_the_time_is_told_that_nothing_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, write: Callable[[StreamLedger], Coroutine[Any, Any, object]]
+) -> None:
+    monkeypatch.setattr(stream_ledger, "_TRIES", 3)
+    at_once(ledger(tmp_path).open_requests([replace(REQUEST, deadline=at(50))]))
+    with pytest.raises(StorageError, match="s1 is being written all the time"):
+        at_once(write(StreamLedger(Overtaken(tmp_path))))
+    assert [entry.kind for entry in at_once(ledger(tmp_path).entries("s1"))] == ["request_opened", *["note"] * 3]
 
 
 def write_until_killed(folder: Path) -> None:
