@@ -7,7 +7,7 @@ one which stands first in the file can be reported.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import isclass
 from typing import Annotated, Any, Literal, Self, get_args
@@ -102,36 +102,26 @@ def _number(value: object) -> int | float:
     return value
 
 
-def _workspace_path(value: str) -> str:
-    problem = argument_problem(value) or path_problem(value)
-    if problem:
-        raise wrong(Problem((), Message("{}, but it is {}", problem, quoted(value))))
-    return value
+def _without(problem_of: Callable[[str], str]) -> AfterValidator:
+    """Return a check of a text by what says why it can't be used; the text isn't repeated: it may hold a secret."""
+
+    def check(value: str) -> str:
+        if problem := problem_of(value):
+            raise wrong(Problem((), problem))
+        return value
+
+    return AfterValidator(check)
 
 
-def _pin(value: str) -> str:
-    problem = argument_problem(value) or pattern_problem(value)
-    if problem:
-        raise wrong(Problem((), Message("{}, but it is {}", problem, quoted(value))))
-    return value
+def _argument_without(problem_of: Callable[[str], str]) -> AfterValidator:
+    """Return a check of a part of an argument by what says why it can't be used otherwise."""
 
+    def check(value: str) -> str:
+        if problem := argument_problem(value) or problem_of(value):
+            raise wrong(Problem((), Message("{}, but it is {}", problem, quoted(value))))
+        return value
 
-def _address(value: str) -> str:
-    if problem := address_problem(value):  # it isn't repeated: it may hold a secret
-        raise wrong(Problem((), problem))
-    return value
-
-
-def _model_name(value: str) -> str:
-    if problem := name_problem(value):
-        raise wrong(Problem((), problem))
-    return value
-
-
-def _server_address(value: str) -> str:
-    if problem := server_address_problem(value):  # it isn't repeated: it may hold a secret
-        raise wrong(Problem((), problem))
-    return value
+    return AfterValidator(check)
 
 
 def _runtimes(value: object) -> tuple[str, ...]:
@@ -191,12 +181,6 @@ def _parameter_name(value: str) -> str:
     return value
 
 
-def _figure_name(value: str) -> str:
-    if problem := figure_name_problem(value):
-        raise wrong(Problem((), problem))
-    return value
-
-
 def _figure_limit(value: object) -> FigureLimit:
     try:
         return parse_limit(value)
@@ -213,8 +197,8 @@ def _environment_name(value: str) -> str:
 Duration = Annotated[float, PlainValidator(_duration)]
 """Seconds, also written as `10m`."""
 Number = Annotated[int | float, PlainValidator(_number)]
-WorkspacePath = Annotated[str, AfterValidator(_workspace_path)]
-PinPattern = Annotated[str, AfterValidator(_pin)]
+WorkspacePath = Annotated[str, _argument_without(path_problem)]
+PinPattern = Annotated[str, _argument_without(pattern_problem)]
 RiskName = Literal["low", "medium", "high"]
 LanguageCode = Literal["en", "ko"]
 TeamName = Annotated[str, AfterValidator(_team)]
@@ -222,7 +206,7 @@ StoreAddress = Annotated[str, AfterValidator(_store)]
 Server = Annotated[tuple[str, ...], PlainValidator(_server)]
 CommandName = Annotated[str, AfterValidator(_command_name)]
 ParameterName = Annotated[str, AfterValidator(_parameter_name)]
-FigureName = Annotated[str, AfterValidator(_figure_name)]
+FigureName = Annotated[str, _without(figure_name_problem)]
 Limit = Annotated[FigureLimit, PlainValidator(_figure_limit)]
 EnvironmentName = Annotated[str, AfterValidator(_environment_name)]
 
@@ -679,7 +663,7 @@ class _Secrets(_Section):
 
 
 class _Notify(_Section):
-    targets: list[Annotated[str, AfterValidator(_address)]] = []
+    targets: list[Annotated[str, _without(address_problem)]] = []
     on: list[Literal["opened", "half_time", "decided"]] = ["opened", "half_time", "decided"]
     arguments: bool = False
 
@@ -699,8 +683,8 @@ class _Prices(_Section):
 class _Model(_Section):
     """`model = "provider:name"` stands for a table that has the name alone."""
 
-    name: Annotated[str, AfterValidator(_model_name)] = ""
-    base_url: Annotated[str, AfterValidator(_server_address)] = ""
+    name: Annotated[str, _without(name_problem)] = ""
+    base_url: Annotated[str, _without(server_address_problem)] = ""
     timeout: Duration = 120.0
     retries: Annotated[int, Field(ge=0, le=10)] = 2
     requests_per_minute: Annotated[int, Field(ge=0, le=100_000)] = 0
