@@ -67,7 +67,7 @@ async def test_a_breakpoint_that_was_not_on_record_yet_is_asked_about_after_a_cr
     first = Told("run", (), [_effect("done", {})])
     assert isinstance(next_stretch(spec, ready, state, first, {}, {}), Asks)
     asked = {
-        **breakpoint_question(state, "before", state.next),
+        **breakpoint_question(state, state.next),
         "asked": 1,
         "answer": {"value": {"action": "continue"}},
     }

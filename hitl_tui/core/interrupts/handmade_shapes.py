@@ -350,7 +350,7 @@ def review_shape(value: Json) -> ReviewShape | None:
         Detail("content", content),
         *details_of(value, "instruction", "content", "type"),
     )
-    return ReviewShape(ShapeKind.REVIEW, question_line(value["instruction"]), details, actions, "", (), content)
+    return ReviewShape(ShapeKind.REVIEW, question_line(value["instruction"]), details, actions, content=content)
 
 
 @dataclass(frozen=True)
@@ -397,19 +397,13 @@ def yes_no_shape(value: Any) -> Shape | None:
 
 @dataclass(frozen=True)
 class ValueShape(Shape):
-    """A value is asked for; with a schema it has to fit that."""
-
-    wanted: JsonObject | None = None
-
-    @property
-    def schema(self) -> JsonSchema | None:
-        return self.wanted
+    """A value is asked for, of any kind."""
 
     def _made(self, action: Action, payload: Json) -> Json:
         return payload
 
     def check(self, value: Json, name: str = "") -> None:
-        check_against(self.wanted, value)
+        """Take anything."""
 
 
 def prompt_shape(question: str, details: Sequence[Detail] = ()) -> ValueShape:
@@ -455,7 +449,7 @@ def _texts_in(value: Json, depth: int = 8) -> Iterator[str]:
 def _value(kind: ShapeKind, question: str, details: tuple[Detail, ...], notes: tuple[str, ...] = ()) -> ValueShape:
     wants = Wants(Form.VALUE, hint=Message("JSON is sent as JSON (30 is a number), anything else as text."))
     answer = Action(RESPOND, Message("Answer"), wants, Message("Sends what you write."))
-    return ValueShape(kind, question, details, (answer,), "", notes)
+    return ValueShape(kind, question, details, (answer,), notes=notes)
 
 
 @dataclass(frozen=True)
@@ -499,4 +493,6 @@ def elicitation_shape(value: object) -> ElicitationShape | None:
     )
     details = (*whole(asked["message"]), *details_of(asked, "message", "requestedSchema", "mode"))
     question = question_line(asked["message"])
-    return ElicitationShape(ShapeKind.ELICITATION, question, details, actions, "", notes, None if why else schema)
+    return ElicitationShape(
+        ShapeKind.ELICITATION, question, details, actions, notes=notes, fields=None if why else schema
+    )

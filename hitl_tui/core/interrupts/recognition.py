@@ -152,7 +152,7 @@ def _approval(call: ToolCall, schema: JsonSchema) -> Shape:
     others = tuple(n for n in choices(resolved(named.get("name"), schema)) or () if isinstance(n, str))
     within = {k: schema[k] for k in ("$defs", "definitions", "$schema") if k in schema}
     call = replace(call, allowed=allowed, args_schema={**within, **found} if found else None, others=others)
-    return CallShape.of(call, ShapeKind.TOOL_APPROVAL, answers=schema)
+    return CallShape.of(call, ShapeKind.TOOL_APPROVAL, schema=schema)
 
 
 def _undeclared(value: Json) -> Shape:

@@ -51,18 +51,12 @@ class SchemaShape(Shape):
     """The answer has to fit a schema.
 
     Args:
-        answers: the schema, as it was given.
         branch: by action name, which form of the schema it is.
         consent: the property that says yes or no; empty for none.
     """
 
-    answers: JsonObject | None = None
     branch: Mapping[str, Branch] | None = None
     consent: str = ""
-
-    @property
-    def schema(self) -> JsonSchema | None:
-        return self.answers
 
     def _made(self, action: Action, payload: Json) -> Json:
         chosen = (self.branch or {}).get(action.name)
@@ -84,14 +78,14 @@ class SchemaShape(Shape):
         return fields_of(payload)
 
     def check(self, value: Json, name: str = "") -> None:
-        check_against(self.answers, value)
+        check_against(self.schema, value)
 
 
 def declared_shape(value: Json, schema: JsonSchema) -> Shape:
     """Return the shape of an interrupt with a schema that can be used."""
     question, details = asked_by(value)
     top = resolved(schema, schema)
-    shape = SchemaShape(ShapeKind.SCHEMA, question, details, answers=schema)
+    shape = SchemaShape(ShapeKind.SCHEMA, question, details, schema=schema)
     listed = choices(top)
     chosen = branches(top, schema)
     if listed is not None:
@@ -112,24 +106,18 @@ def declared_shape(value: Json, schema: JsonSchema) -> Shape:
 class BreakShape(Shape):
     """A static breakpoint: the graph goes on, to its end or by one node."""
 
-    answers: JsonObject | None = None
-
-    @property
-    def schema(self) -> JsonSchema | None:
-        return self.answers
-
     def _made(self, action: Action, payload: Json) -> Json:
         return {"action": "step" if action.name == STEP else "continue"}
 
     def check(self, value: Json, name: str = "") -> None:
-        check_against(self.answers, value)
+        check_against(self.schema, value)
 
 
 def break_shape(value: Json, schema: JsonObject) -> BreakShape | None:
     """Return the shape of a static breakpoint, None for anything else."""
     named = schema.get("properties")
     kinds = choices(resolved(named.get("action"), schema)) if isinstance(named, Mapping) else None
-    if not isinstance(value, Mapping) or value.get("breakpoint") not in ("before", "after") or not kinds:
+    if not isinstance(value, Mapping) or value.get("breakpoint") != "before" or not kinds:
         return None
     if not {"continue", "step"} <= {k for k in kinds if isinstance(k, str)}:
         return None
@@ -139,14 +127,9 @@ def break_shape(value: Json, schema: JsonObject) -> BreakShape | None:
         Action(APPROVE, Message("Continue"), Wants(), Message("Continues to the next breakpoint or question.")),
         Action(STEP, Message("Step"), Wants(), Message("Runs one node, then stops again.")),
     )
-    stopped = (
-        Message("Stopped before {}: continue?")
-        if value["breakpoint"] == "before"
-        else Message("Stopped after {}: continue?")
-    )
-    question = question_line(stopped.filled(where))
+    question = question_line(Message("Stopped before {}: continue?", where))
     details = (Detail("next", value["next"]),) if value.get("next") else ()
-    return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, answers=schema)
+    return BreakShape(ShapeKind.BREAKPOINT, question, details, actions, schema=schema)
 
 
 _YES_NO = (

@@ -172,6 +172,7 @@ class Shape(ABC):
         actions: what can be done, each in its place; what isn't possible says why.
         risk: `high` when an action on the world waits for the answer, else empty.
         notes: safe sentences on what is odd about it, for example a schema that can't be used.
+        schema: JSON Schema of the whole answer, as the graph gave it; None when there is none.
     """
 
     kind: ShapeKind
@@ -180,6 +181,7 @@ class Shape(ABC):
     actions: tuple[Action, ...] = ()
     risk: str = ""
     notes: tuple[str, ...] = ()
+    schema: JsonSchema | None = None
 
     @property
     def parts(self) -> tuple[Shape, ...]:
@@ -190,11 +192,6 @@ class Shape(ABC):
     def options(self) -> tuple[Option, ...]:
         """What can be chosen from; empty where there is no choice."""
         return next((a.wants.options for a in self.actions if a.wants.form is Form.OPTIONS and not a.why_not), ())
-
-    @property
-    def schema(self) -> JsonSchema | None:
-        """JSON Schema of the whole answer, None when there is none."""
-        return None
 
     def action(self, name: str) -> Action | None:
         """Return an action by name, None when this form has no such thing."""

@@ -207,29 +207,18 @@ class CallShape(Shape):
     Args:
         call: the call.
         listed: the answer is a list with the one decision in it.
-        answers: JSON Schema of the answer, as the graph gave it.
     """
 
     call: ToolCall = field(default_factory=lambda: ToolCall("", {}, "", frozenset()))
     listed: bool = False
-    answers: JsonObject | None = None
 
     @classmethod
     def of(
-        cls,
-        call: ToolCall,
-        kind: ShapeKind,
-        *,
-        listed: bool = False,
-        answers: JsonSchema | None = None,
-        notes: tuple[str, ...] = (),
+        cls, call: ToolCall, kind: ShapeKind, *, listed: bool = False, schema: JsonSchema | None = None
     ) -> CallShape:
-        """Return the shape of one call."""
-        return cls(kind, call.question(), call.details(), call.actions(), "high", notes, call, listed, answers)
-
-    @property
-    def schema(self) -> JsonSchema | None:
-        return self.answers
+        """Return the shape of one call; with a schema the whole answer has to fit that, too."""
+        question, details, actions = call.question(), call.details(), call.actions()
+        return cls(kind, question, details, actions, "high", schema=schema, call=call, listed=listed)
 
     def _made(self, action: Action, payload: Json) -> Json:
         decision = self.call.decision(action, payload)
@@ -239,7 +228,7 @@ class CallShape(Shape):
         if self.listed:
             (value,) = _decisions(value, 1, Message("a list with one response"))
         self.call.check(value)
-        check_against(self.answers, value)
+        check_against(self.schema, value)
 
 
 @dataclass(frozen=True)
@@ -269,7 +258,7 @@ class BatchShape(Shape):
                 for place, d in enumerate(c.details())
             )
             actions = _together(calls)
-        return cls(kind, question, details, actions, "high", (), tuple(calls), key)
+        return cls(kind, question, details, actions, "high", calls=tuple(calls), key=key)
 
     @property
     def parts(self) -> tuple[Shape, ...]:

@@ -199,7 +199,7 @@ def next_stretch(
         nodes = [n for n in state.next if "*" in stops or n in stops]
         # What ended before the graph did is at a breakpoint.
         if told.stopped or rests or (begun and nodes and not spec.step):
-            return Asks((breakpoint_question(state, "before", nodes or state.next),), tuple(told.delivered))
+            return Asks((breakpoint_question(state, nodes or state.next),), tuple(told.delivered))
     return RunSegment(None, f"go on {spec.todo.attempt} {at}")
 
 

@@ -610,7 +610,7 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any, repeats: Mapping[str, R
     if asked:
         return Asks(questions(asked, stands_at(state), repeats), delivered, entered)
     if state.next:
-        return Asks((breakpoint_question(state, "before", state.next),), delivered, entered)
+        return Asks((breakpoint_question(state, state.next),), delivered, entered)
     values = state.values if final is None else final
     shown = plain(values)
     data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": Message("too large to keep here")}

@@ -249,17 +249,16 @@ def _beginning(value: Any, items: int, characters: int) -> Any:
     return value
 
 
-def breakpoint_question(state: StateSnapshot, where: str, nodes: Sequence[str]) -> dict[str, Any]:
+def breakpoint_question(state: StateSnapshot, nodes: Sequence[str]) -> dict[str, Any]:
     """Return a static breakpoint as an event carries it; of one in a subgraph it names the node there.
 
     Args:
         state: the paused thread.
-        where: `before` or `after`.
-        nodes: the nodes before or after which it stopped.
+        nodes: the nodes before which it stopped; after one that is the next ones.
     """
     place = str((state.config or {}).get("configurable", {}).get("checkpoint_id", ""))
     named = {"nodes": list(_next_within(state, nodes)), "next": list(_next_within(state, state.next))}
-    value = {"breakpoint": where, **named}
+    value = {"breakpoint": "before", **named}
     return {
         "id": f"{BREAK}{place}",
         "path": list(nodes),
