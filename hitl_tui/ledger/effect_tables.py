@@ -132,7 +132,7 @@ def _start(db: Transaction, effect: Effect, now: str, answer_to: str) -> Effect:
         "answer_to": answer_to,
         **({"place": effect.place} if effect.place else {}),
     }
-    written = write_entry(db, effect.session, "effect_started", data, now).entry
+    written = write_entry(db, effect.session, "effect_started", data, now)
     return replace(effect, subject=written.data["subject"], status="started", outcome={})
 
 
@@ -145,7 +145,7 @@ def _end(db: Transaction, effect: Effect, status: str, outcome: JsonObject, now:
         "status": status,
         "outcome": outcome,
     }
-    written = write_entry(db, effect.session, "effect_ended", data, now).entry
+    written = write_entry(db, effect.session, "effect_ended", data, now)
     return replace(effect, status=status, outcome=written.data["outcome"])
 
 

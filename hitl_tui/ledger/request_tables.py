@@ -206,7 +206,7 @@ def decide(db: Transaction, decision: Decision, now: str, machine: str = "") -> 
         )
     where = {"machine": machine} if machine else {}
     written = write_entry(db, request.session, "decision", {"decision": decision.to_dict(), **where}, now)
-    taken_as = Decision.from_dict(written.entry.data["decision"])
+    taken_as = Decision.from_dict(written.data["decision"])
     view = replace(stored, decisions=(*stored.decisions, taken_as)).view(now)
     if view.resolution.decided:
         _post_decided(db, view, now)

@@ -12,6 +12,7 @@ import shutil
 import sqlite3
 import tempfile
 import time
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -151,13 +152,18 @@ def _copy_at_rest(path: Path, target: Path) -> Written:
     raise OSError(Message("{} is being written all the time", path))
 
 
-def _written(path: Path) -> Written:
+def file_stamps(paths: Iterable[Path]) -> Written:
+    """Return what is another value once one of these files was written: times in nanoseconds, and sizes."""
     found = []
-    for part in _PARTS:
+    for path in paths:
         try:
-            stat = Path(f"{path}{part}").stat()
+            stat = path.stat()
         except FileNotFoundError:
             found.append((0, 0))
         else:
             found.append((stat.st_mtime_ns, stat.st_size))
     return tuple(found)
+
+
+def _written(path: Path) -> Written:
+    return file_stamps(Path(f"{path}{part}") for part in _PARTS)

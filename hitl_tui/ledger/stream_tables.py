@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hitl_tui.core.errors import BadInput, Refused, StorageError
@@ -12,14 +11,6 @@ from hitl_tui.ledger.protocols import OWN_EVENTS, OWN_KINDS, Conflict
 from hitl_tui.ledger.records import GENESIS, Branch, Entry, Head, Posted, SessionCopy, seal, stored_hash
 from hitl_tui.ledger.sql_transaction import Transaction
 from hitl_tui.ledger.view_tables import COLUMNS, data_of, entry_of, project
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenEntry:
-    """An entry and its row, `entries.id`."""
-
-    entry: Entry
-    row: int
 
 
 def head(db: Transaction, stream: str) -> Head:
@@ -72,7 +63,7 @@ def chain_problem(db: Transaction, stream: str) -> str:
     return "" if (end.n, end.hash) == (expected, prev) else Message("Entry {} is missing.", end.n)
 
 
-def write_entry(db: Transaction, stream: str, kind: str, data: Mapping[str, object], at: str) -> WrittenEntry:
+def write_entry(db: Transaction, stream: str, kind: str, data: Mapping[str, object], at: str) -> Entry:
     """Append an entry of any kind and bring the views up to it."""
     if not stream:
         raise BadInput(Message("A stream needs a name."))
@@ -82,7 +73,7 @@ def write_entry(db: Transaction, stream: str, kind: str, data: Mapping[str, obje
         (stream, entry.n, at, kind, raw, entry.prev, entry.hash),
     ).fetchone()
     project(db, row, entry)
-    return WrittenEntry(entry, row)
+    return entry
 
 
 def append(
@@ -101,7 +92,7 @@ def append(
         raise Conflict(
             Message('The stream "{}" has {} entries, not {}; read them, then decide again.', stream, found, expected_n)
         )
-    return write_entry(db, stream, kind, data, at).entry
+    return write_entry(db, stream, kind, data, at)
 
 
 def post_event(db: Transaction, session: str, branch: int, event_id: str, event: Mapping[str, object], at: str) -> int:

@@ -113,7 +113,6 @@ class Module:
         shown: how its path is told to people.
         tree: its syntax.
         declared: lines that are declared idempotent.
-        package: what its relative imports begin from, dotted; empty outside any package.
         scope: its names, once it was walked.
         mutated: names of it that functions in it change.
     """
@@ -123,7 +122,6 @@ class Module:
     shown: str
     tree: ast.Module
     declared: frozenset[int]
-    package: str
     scope: Scope | None = None
     mutated: frozenset[str] = field(default=frozenset())
 

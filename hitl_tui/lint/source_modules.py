@@ -193,8 +193,7 @@ class Sources:
         data = _bytes_of(path, shown)
         self._read_bytes += len(data)
         tree = _parsed(data, shown)
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        return Module(name, path, shown, tree, _declared(data), package, mutated=_mutated(tree))
+        return Module(name, path, shown, tree, _declared(data), mutated=_mutated(tree))
 
 
 def _is_file(path: Path) -> bool:

@@ -170,11 +170,8 @@ class OpenSession(SessionView):
 
     async def _reopen(self) -> None:
         """Open it anew once its server is back: it may be another's by then."""
-        loop = asyncio.get_running_loop()
         while True:
-            tick: asyncio.Future[None] = loop.create_future()
-            loop.call_later(_AWAY, tick.set_result, None)
-            await tick
+            await asyncio.sleep(_AWAY)
             with suppress(ServerAway):
                 held, self._held = self._held, AsyncExitStack()
                 await _let_go(held)

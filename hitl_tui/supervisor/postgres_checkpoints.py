@@ -173,11 +173,11 @@ class DatabaseSaver(AsyncPostgresSaver):
             if made and made[0][0] is not None and int(made[0][0]) >= len(self.MIGRATIONS) - 1:
                 return
             # Not waited for within a statement: an index is made once all statements that began before have ended.
-            loop = asyncio.get_running_loop()
-            while not (await self.rows("SELECT pg_try_advisory_lock(:lock)", {"lock": _MIGRATING}))[0][0]:
-                tick: asyncio.Future[None] = loop.create_future()
-                loop.call_later(0.1, tick.set_result, None)
-                await tick
+            while True:
+                ((ours,),) = await self.rows("SELECT pg_try_advisory_lock(:lock)", {"lock": _MIGRATING})
+                if ours:
+                    break
+                await asyncio.sleep(0.1)
             try:
                 await self.setup()
             finally:

@@ -167,14 +167,11 @@ class SessionFollower(SessionView):
             yield SessionHistory(file, self.id)
 
     async def changed(self, since: Snapshot | None) -> Snapshot:
-        loop = asyncio.get_running_loop()
         seen = await self.refresh()
         while seen == since:
             if await asyncio.to_thread(lambda: self.alone):
                 raise OwnerGone(Message("No process has {} open any longer.", self.id))
-            tick: asyncio.Future[None] = loop.create_future()
-            loop.call_later(_POLL, tick.set_result, None)
-            await tick
+            await asyncio.sleep(_POLL)
             seen = await self.refresh()
         return seen
 

@@ -34,6 +34,7 @@ from hitl_tui.core.safe_text import ELLIPSIS, mask_json, safe_text
 from hitl_tui.core.short_titles import WIDTH, short_title
 from hitl_tui.ledger.records import LEDGER_FILE
 from hitl_tui.ledger.sql_transaction import Row
+from hitl_tui.ledger.sqlite_readonly import file_stamps
 from hitl_tui.supervisor.checkpoint_file import StoredCheckpoints, open_read_only, write_through, written_to
 from hitl_tui.threads.session_history import thread_of
 
@@ -395,15 +396,7 @@ class SessionFolder:
     def written(self) -> tuple[tuple[int, int], ...]:
         """Return what is another value once something was written of it: times in nanoseconds, and sizes."""
         base = self.path.parent.parent / LEDGER_FILE
-        found = []
-        for path in (p.with_name(p.name + end) for p in (self.checkpoints, base) for end in ("", "-wal")):
-            try:
-                stat = path.stat()
-            except FileNotFoundError:
-                found.append((0, 0))
-            else:
-                found.append((stat.st_mtime_ns, stat.st_size))
-        return tuple(found)
+        return file_stamps(p.with_name(p.name + end) for p in (self.checkpoints, base) for end in ("", "-wal"))
 
     def begun(self) -> bool:
         """Return whether it has checkpoints; a session whose process was killed before the first one has none."""
