@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from types import MappingProxyType
 
 from hitl_tui.core.messages import Message
@@ -375,10 +376,10 @@ SPECS: tuple[CommandSpec, ...] = (
 )
 
 
-def registry(specs: tuple[CommandSpec, ...] = SPECS) -> Mapping[str, CommandSpec]:
+@cache
+def registry() -> Mapping[str, CommandSpec]:
     """Return the commands by name and alias."""
-    found = {name: spec for spec in specs for name in (spec.name, *spec.aliases)}
-    return MappingProxyType(found)
+    return MappingProxyType({name: spec for spec in SPECS for name in (spec.name, *spec.aliases)})
 
 
 def help_table() -> list[tuple[str, str]]:

@@ -409,7 +409,7 @@ def plan_question(draft: Draft) -> Request:
     about["max_revisions"] = draft.control.review.max_revisions
     if draft.control.difference:
         about["difference"] = draft.control.difference
-    return _session_request(draft, Kind.PLAN, "planner", subject, about, risk, asked=draft.control.plan_asked)
+    return _session_request(draft, Kind.PLAN, subject, about, risk, asked=draft.control.plan_asked)
 
 
 def plan_ruling(draft: Draft) -> Judgement:
@@ -471,11 +471,11 @@ def proposal_question(draft: Draft, proposal: ProposalState) -> Request:
         }
     except (HitlError, LookupError, TypeError, ValueError, AttributeError):  # accepting it will say what is wrong
         risk = Risk.HIGH
-    return _session_request(draft, Kind.PROPOSAL, "planner", subject, about, risk)
+    return _session_request(draft, Kind.PROPOSAL, subject, about, risk)
 
 
 def _session_request(
-    draft: Draft, kind: Kind, source: str, subject: Subject, about: About, risk: Risk, *, asked: int = 0
+    draft: Draft, kind: Kind, subject: Subject, about: About, risk: Risk, *, asked: int = 0
 ) -> Request:
     policy, terms = draft.rules.policy, Terms()
     if any(rule.request for rule in policy.all_rules):
@@ -490,7 +490,7 @@ def _session_request(
         branch=draft.control.branch,
         kind=kind,
         todo_id="",
-        source=source,
+        source="planner",
         subject=subject,
         digest=seen,
         terms=terms,

@@ -155,7 +155,7 @@ def review_request(event: Mapping[str, Any], before: Sequence[ReviewStep] | None
             )
         ),
         digest=digest if _DIGEST.fullmatch(digest := _text(event, "digest")) else "",
-        timeout=_number(event, "timeout_seconds"),
+        timeout=_seconds(event),
         on_timeout=_text(event, "on_timeout"),
         expires=_text(event, "expires_at"),
         query=_text(event, "query"),
@@ -252,8 +252,8 @@ def _mapping(event: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _number(event: Mapping[str, Any], key: str) -> float | None:
-    value = event.get(key)
+def _seconds(event: Mapping[str, Any]) -> float | None:
+    value = event.get("timeout_seconds")
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 

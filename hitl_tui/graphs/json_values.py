@@ -18,6 +18,7 @@ from hitl_tui.core.json_types import Json
 _DEEPEST = 40
 _MOST_ITEMS = 20_000
 _LONGEST_REPR = 2_000
+_LONGEST_SAID = 300
 
 
 def plain(value: object) -> Any:
@@ -139,6 +140,6 @@ def content_text(content: Json) -> str:
     return str(content)
 
 
-def _short(value: object, limit: int = 300) -> str:
+def _short(value: object) -> str:
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+    return text if len(text) <= _LONGEST_SAID else f"{text[: _LONGEST_SAID - 1]}…"

@@ -70,9 +70,9 @@ class ErrorPaths:
         self._walk.block(node.orelse)
         ways.append((frame.flow, frame.scope.names))
         frame.flow, frame.scope.names = join_ways(ways)
-        self._finally(node, start[0])
+        self._finally(node)
 
-    def _finally(self, node: ast.Try | ast.TryStar, start: Flow) -> None:
+    def _finally(self, node: ast.Try | ast.TryStar) -> None:
         frame = self._context.frame
         if not node.finalbody:
             return

@@ -119,16 +119,14 @@ async def copy_under_new_id(
     return await asyncio.to_thread(_copy_rows, source, target, _RenamedRows(old, new, mode))
 
 
-def _rows(
-    db: sqlite3.Connection, table: str, columns: str, where: str = "ORDER BY rowid", *values: str
-) -> Iterator[Row]:
-    """Yield rows, each as it was written.
+def _rows(db: sqlite3.Connection, table: str, columns: str) -> Iterator[Row]:
+    """Yield a table's rows in the order they were written, each as it was written.
 
     Raises:
         StorageError: one isn't.
     """
     column, fits = check_of(db)
-    for *row, kept in db.execute(f"SELECT {columns}, {column} FROM {table} {where}", values):  # noqa: S608 - constants
+    for *row, kept in db.execute(f"SELECT {columns}, {column} FROM {table} ORDER BY rowid"):  # noqa: S608 - constants
         fits(row, kept)
         yield row
 

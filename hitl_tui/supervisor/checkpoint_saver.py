@@ -54,6 +54,8 @@ from hitl_tui.threads.store_tables import Row
 Reducer = Callable[[Any, Sequence[Any]], Any]
 """Applies what was written to a channel, in order, to its value."""
 
+_THREADS = "session_"
+"""How the ids of the threads begin whose channels are remembered."""
 _LONGEST_WALK = 16
 """Checkpoints that are looked at between a remembered one and the one to load, before it is loaded from scratch."""
 
@@ -160,20 +162,13 @@ class SessionSaver(CheckedSaver):
         connection: an open aiosqlite connection in autocommit mode (`isolation_level=None`).
         serde: how values are kept.
         reducers: delta channels of mappings to remember, with their reducers, which have to be pure.
-        threads: how the ids of the threads begin whose channels these are.
     """
 
     def __init__(
-        self,
-        connection: aiosqlite.Connection,
-        *,
-        serde: SerializerProtocol,
-        reducers: Mapping[str, Reducer],
-        threads: str,
+        self, connection: aiosqlite.Connection, *, serde: SerializerProtocol, reducers: Mapping[str, Reducer]
     ) -> None:
         super().__init__(connection, serde=serde)
         self._reducers = dict(reducers)
-        self._threads = threads
         self._remembered: dict[tuple[str, str, str], Remembered] = {}
         self.use = SaverUse()
 
@@ -190,7 +185,7 @@ class SessionSaver(CheckedSaver):
 
     def _reducer(self, thread: str, ns: str, channel: str) -> Reducer | None:
         # Teams' graphs share this saver, and may call a channel of theirs the same.
-        return self._reducers.get(channel) if not ns and thread.startswith(self._threads) else None
+        return self._reducers.get(channel) if not ns and thread.startswith(_THREADS) else None
 
     async def aput(
         self,
@@ -356,7 +351,7 @@ async def create_checkpointer(
     except sqlite3.Error as error:
         raise StorageError(Message("{} can't be opened: {}.", path, error)) from error
     try:
-        saver = SessionSaver(connection, serde=serializer(), reducers={"todos": merge_todos}, threads="session_")
+        saver = SessionSaver(connection, serde=serializer(), reducers={"todos": merge_todos})
         try:
             # The driver's own default is FULL; WAL with NORMAL keeps every commit over a killed process.
             await connection.execute("PRAGMA synchronous=NORMAL")

@@ -250,14 +250,7 @@ class SessionModel:
         answer = await self.ask(told, Form(name, description, schema), todo_id=todo_id)
         return answer.filled, answer.text
 
-    async def ask(
-        self,
-        told: Sequence[tuple[str, str]],
-        form: Form | None = None,
-        *,
-        todo_id: str = "",
-        on_text: Callable[[str], None] | None = None,
-    ) -> Answer:
+    async def ask(self, told: Sequence[tuple[str, str]], form: Form | None = None, *, todo_id: str = "") -> Answer:
         """Return what the model says to a conversation.
 
         Raises:
@@ -270,7 +263,7 @@ class SessionModel:
         sent = sum(tokens_in(text) for _, text in told) + (tokens_in(json.dumps(form.schema)) if form else 0)
         chat = await self._chat(settings)
         async with self.reserved(sent, settings):
-            return await chat.ask(told, form, on_text, lambda usage: self.note(usage, todo_id))
+            return await chat.ask(told, form, count=lambda usage: self.note(usage, todo_id))
 
     async def converse(
         self, messages: Sequence[Any], tools: Sequence[Any], todo_id: str, on_text: Callable[[str], None]
