@@ -1,7 +1,7 @@
 """`ServedGraph`: a graph that a LangGraph server runs, with as much of a compiled one as running and viewing it takes.
 
-Its threads and its runs are the server's. Each stretch that is sent there carries a name, so that it is sent once: one
-that is there already is followed to its end, also by a process that comes after the one that sent it.
+Its threads and its runs are the server's. Each run segment that is sent there carries a name, so that it is sent once:
+one that is there already is followed to its end, also by a process that comes after the one that sent it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-STRETCH = "hitl_stretch"
-"""Key in a run's metadata: the stretch that it was sent for."""
+SEGMENT = "hitl_stretch"
+"""Key in a run's metadata: the segment that it was sent for."""
 
 STRICT_RESUME = "__pregel_strict_resume"
 """Private to LangGraph: a resume that names an interrupt which isn't pending raises instead of answering another."""
@@ -183,12 +183,12 @@ class ServedGraph:
         interrupt_after: Sequence[str] | str = (),
         **_: object,
     ) -> AsyncIterator[dict[str, Any]]:
-        """Let the server run a stretch of a thread, or follow the run that it was sent for already.
+        """Let the server run a segment of a thread, or follow the run that it was sent for already.
 
         Args:
             value: an input, answers (`Command(resume={id: answer})`), or None to go on.
             config: its thread, what is configurable, which nodes get as context, too, and in its metadata the name of
-                the stretch.
+                the segment.
             interrupt_before, interrupt_after: nodes to stop before and after; "*" for all.
 
         Raises:
@@ -196,8 +196,8 @@ class ServedGraph:
                 can't be reached or refuses.
         """
         thread = str(config["configurable"]["thread_id"])
-        stretch = str(config["metadata"][STRETCH])
-        run = await self._sent(thread, stretch)
+        segment = str(config["metadata"][SEGMENT])
+        run = await self._sent(thread, segment)
         if run is None and (active := await self._active(thread)):
             if value is not None:
                 raise self._busy()
@@ -216,11 +216,11 @@ class ServedGraph:
             if run is None:
                 async for part in self._new_run(thread, settings):
                     yield part
-                run = await self._sent(thread, stretch)
+                run = await self._sent(thread, segment)
             if run is not None:
                 await self._follow(thread, run)
         except (asyncio.CancelledError, GeneratorExit):
-            await self._cancel(thread, stretch)
+            await self._cancel(thread, segment)
             raise
 
     async def _new_run(self, thread: str, settings: Mapping[str, Any]) -> AsyncIterator[dict[str, Any]]:
@@ -262,9 +262,9 @@ class ServedGraph:
             Message("Somebody else's run is at work on this thread of {}; nothing was sent.", self.server.shown)
         )
 
-    async def _sent(self, thread: str, stretch: str) -> str | None:
-        """Return the run that a stretch was sent for; None where it wasn't."""
-        return await self._run(thread, lambda run: (run.get("metadata") or {}).get(STRETCH) == stretch)
+    async def _sent(self, thread: str, segment: str) -> str | None:
+        """Return the run that a segment was sent for; None where it wasn't."""
+        return await self._run(thread, lambda run: (run.get("metadata") or {}).get(SEGMENT) == segment)
 
     async def _active(self, thread: str) -> str | None:
         """Return the run that is at work on a thread."""
@@ -301,13 +301,13 @@ class ServedGraph:
                     raise
             await asyncio.sleep(_PAUSE)
 
-    async def follow(self, thread: str, stretch: str) -> bool:
-        """Wait for the end of the run that a stretch was sent for; return False where it never was.
+    async def follow(self, thread: str, segment: str) -> bool:
+        """Wait for the end of the run that a segment was sent for; return False where it never was.
 
         Raises:
             ServedRunFailed: it failed. ServedRunCancelled: it was cancelled. GraphError: the server can't be reached.
         """
-        run = await self._sent(thread, stretch)
+        run = await self._sent(thread, segment)
         if run is not None:
             await self._follow(thread, run)
         return run is not None
@@ -343,11 +343,11 @@ class ServedGraph:
             error = ": ".join(str(error[key]) for key in ("error", "message") if error.get(key))
         return one_line(str(error or ""), 400) or Message("it ended with {} on {}", status, self.server.shown)
 
-    async def _cancel(self, thread: str, stretch: str) -> None:
-        """Let a server end what a stretch was sent for."""
+    async def _cancel(self, thread: str, segment: str) -> None:
+        """Let a server end what a segment was sent for."""
         with suppress(Exception):
             async with asyncio.timeout(_CANCELLING):
-                if (run := await self._sent(thread, stretch)) is not None:
+                if (run := await self._sent(thread, segment)) is not None:
                     await self._api.runs.cancel(thread, run, action="interrupt")
 
 

@@ -53,7 +53,7 @@ async def lasting_effects(effects: Sequence[Effect], board: Board, artifacts: Ar
             printed, cut = str(outcome.get("stdout") or ""), lines_of_cut(outcome)
             run = Run(effect.todo_id, command, argv, printed, all_lines=cut)
             found.append(LastingEffect(effect.todo_id, name, run))
-        elif all(one.todo_id != effect.todo_id for one in found):  # a graph has one for each stretch
+        elif all(one.todo_id != effect.todo_id for one in found):  # a graph has one for each segment
             found.append(LastingEffect(effect.todo_id, name))
     return found
 

@@ -523,7 +523,7 @@ def ran_since_lines(ran: Sequence[RanSince]) -> list[str]:
     ]
     if not said:
         return [_("! Ran since: {ran}. No effects outside this session.").format(ran=names)]
-    said = list(dict.fromkeys(said))  # a graph does the same in each of its stretches
+    said = list(dict.fromkeys(said))  # a graph does the same in each of its segments
     more = [_("    … and {n:,} more").format(n=len(said) - _EFFECTS_LISTED)] if len(said) > _EFFECTS_LISTED else []
     return [_("! Ran since: {ran}. Not undone by this:").format(ran=names), *said[:_EFFECTS_LISTED], *more]
 

@@ -332,14 +332,14 @@ def effect_rows(effect: object) -> Iterable[Row]:
     if not isinstance(effect, Mapping) or not isinstance(effect.get("subject"), Mapping):
         yield labelled(_("effect"), value_text(effect), exact=True)
     elif "stretch" in effect["subject"]:
-        yield from _stretch_rows(effect["subject"], effect)
+        yield from _segment_rows(effect["subject"], effect)
     elif isinstance(argv := effect["subject"].get("argv"), list):
         yield labelled(_("ran"), command_line(argv), "bold", exact=True)
     else:
         yield from runs(effect["subject"], "")
 
 
-def _stretch_rows(subject: JsonObject, effect: Mapping[str, Any]) -> Iterable[Row]:
+def _segment_rows(subject: JsonObject, effect: Mapping[str, Any]) -> Iterable[Row]:
     """A run of an attached graph, from its start or from the questions that were answered, and how far it is known."""
     yield labelled(_("ran"), in_line(str(subject.get("graph", ""))), "bold")
     answered, began = subject.get("answers"), str(subject["stretch"]).startswith("start ")

@@ -23,7 +23,7 @@ from real_support import Place, Talk, named, opened_by
 from support.served_graphs import LangGraphProcess, langgraph_server
 
 from hitl_tui.graphs.langgraph_server import facts_from, served_declaration
-from hitl_tui.graphs.served_graph import STRETCH, ServedGraph, ServedRunFailed
+from hitl_tui.graphs.served_graph import SEGMENT, ServedGraph, ServedRunFailed
 
 pytestmark = [
     pytest.mark.long,
@@ -303,7 +303,7 @@ def test_a_server_refuses_an_answer_that_came_while_somebody_elses_was_on_its_wa
 
     async def answer() -> None:
         graph = ServedGraph(declaration, await asyncio.to_thread(facts_from, declaration))
-        config: Any = {"configurable": {"thread_id": thread}, "metadata": {STRETCH: "s"}}
+        config: Any = {"configurable": {"thread_id": thread}, "metadata": {SEGMENT: "s"}}
         async with contextlib.aclosing(graph):
             async for _ in graph.astream(Command(resume={"0" * 32: True}), config):
                 pass

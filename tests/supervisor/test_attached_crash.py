@@ -63,7 +63,7 @@ def test_nothing_is_done_again_without_being_asked(tmp_path: Path, graph: str, p
         assert "interrupt" not in [kind for kind, _ in met]
     done, wanted = world(root), world(calm)
     assert done.keys() == wanted.keys()
-    # Only the nodes of the stretch that was begun again may have acted once more, and a person said that they may.
+    # Only the nodes of the segment that was begun again may have acted once more, and a person said that they may.
     assert all(wanted[what] <= n <= wanted[what] + 1 for what, n in done.items()), (before, done)
 
 

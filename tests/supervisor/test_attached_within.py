@@ -19,7 +19,7 @@ from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.ledger.records import Effect
 from hitl_tui.policy.workspace_trust import NeedsTrust
 from hitl_tui.supervisor.attached_graphs.outcomes import Asks
-from hitl_tui.supervisor.attached_graphs.run_segments import Told, next_stretch
+from hitl_tui.supervisor.attached_graphs.run_segments import Told, next_segment
 from hitl_tui.supervisor.attached_graphs.waiting_points import breakpoint_question
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.teams.graph_team import GraphTeam
@@ -65,17 +65,17 @@ async def test_a_breakpoint_that_was_not_on_record_yet_is_asked_about_after_a_cr
     todo = SimpleNamespace(arguments={"input": {}}, metadata={}, attempt=1)
     spec: Any = SimpleNamespace(run_id="run", todo=todo, step={}, stopped_on="")
     first = Told("run", (), [_effect("done", {})])
-    assert isinstance(next_stretch(spec, ready, state, first, {}, {}), Asks)
+    assert isinstance(next_segment(spec, ready, state, first, {}, {}), Asks)
     asked = {
         **breakpoint_question(state, state.next),
         "asked": 1,
         "answer": {"value": {"action": "continue"}},
     }
     fresh = Told("run", (asked,), [_effect("done", {})])
-    passed = next_stretch(spec, ready, state, fresh, {}, {})
+    passed = next_segment(spec, ready, state, fresh, {}, {})
     assert not isinstance(passed, Asks) and passed.name == "pass"
     heard = Told("run", (asked,), [_effect("done", {}), _effect("done", {asked["id"]: 1})])
-    assert isinstance(next_stretch(spec, ready, state, heard, {}, {}), Asks)
+    assert isinstance(next_segment(spec, ready, state, heard, {}, {}), Asks)
 
 
 @pytest.mark.parametrize("env", ['{"MODEL": "small"}', '".env"'])

@@ -61,7 +61,7 @@ class Asks:
     Args:
         interrupts: everything it waits for now.
         delivered: ids of interrupts whose answers it was given.
-        entered: how often each node was entered in the last stretch, by path.
+        entered: how often each node was entered in the last segment, by path.
     """
 
     interrupts: tuple[Mapping[str, Any], ...]
@@ -78,10 +78,10 @@ class Ended:
 
 
 def in_doubt(effect: Effect, *, earlier: bool = False) -> EffectInDoubt:
-    """Return the question about a stretch whose end nobody saw: only doing it again or stopping are answers.
+    """Return the question about a segment whose end nobody saw: only doing it again or stopping are answers.
 
     Args:
-        effect: the stretch.
+        effect: the segment.
         earlier: it is of an earlier run of the TODO.
     """
     why = Message("it was running when its process ended, and nothing says how far it got")

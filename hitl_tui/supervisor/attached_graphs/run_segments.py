@@ -41,32 +41,32 @@ class RunSegment:
 
 
 AGAIN, TAKEN_FROM, ERROR, PARTIAL = "again", "taken_from", "error", "partial"
-"""Keys in a stretch's outcome: the answer that let it be done again as part of another one, and the run that it was
+"""Keys in a segment's outcome: the answer that let it be done again as part of another one, and the run that it was
 taken over from, if it was another's; what a run that ended with it failed with, and that more had run than what failed.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class SegmentHistory:
-    """What the ledger knows of the stretches of one TODO, in every run of it.
+    """What the ledger knows of the segments of one TODO, in every run of it.
 
     Args:
         session, branch, run_id: of the run that goes on.
-        stretches: in the order they were first started.
+        segments: in the order they were first started.
     """
 
     session: str
     branch: int
     run_id: str
-    stretches: Sequence[Effect]
+    segments: Sequence[Effect]
 
-    def _is_here(self, stretch: Effect) -> bool:
-        return (stretch.session, stretch.branch) == (self.session, self.branch)
+    def _is_here(self, segment: Effect) -> bool:
+        return (segment.session, segment.branch) == (self.session, self.branch)
 
     @property
     def own(self) -> list[Effect]:
         """Those that this run began itself."""
-        return [e for e in self.stretches if e.run_id == self.run_id and TAKEN_FROM not in e.outcome]
+        return [e for e in self.segments if e.run_id == self.run_id and TAKEN_FROM not in e.outcome]
 
     @property
     def doubtful(self) -> Effect | None:
@@ -75,61 +75,61 @@ class SegmentHistory:
         What was begun here afterwards was begun on a person's word about it.
         """
         found: Effect | None = None
-        for stretch in self.stretches:
-            acted = stretch.status == "done" or PARTIAL in stretch.outcome
-            if stretch.status == "started" or (acted and not self._is_here(stretch)):
-                found = stretch
-            elif self._is_here(stretch):
+        for segment in self.segments:
+            acted = segment.status == "done" or PARTIAL in segment.outcome
+            if segment.status == "started" or (acted and not self._is_here(segment)):
+                found = segment
+            elif self._is_here(segment):
                 found = None
         return found
 
     @property
     def word(self) -> str:
-        """The answer that allows the next stretch and hasn't been used for one; empty for none."""
-        here = [e for e in self.stretches if self._is_here(e)]
+        """The answer that allows the next segment and hasn't been used for one; empty for none."""
+        here = [e for e in self.segments if self._is_here(e)]
         return str(here[-1].outcome.get(AGAIN, "")) if here and here[-1].run_id == self.run_id else ""
 
     @property
     def rested(self) -> bool:
-        """Whether the last stretch of any run here came to its end: a thread that goes on stands at a breakpoint."""
-        here = [e for e in self.stretches if self._is_here(e)]
+        """Whether the last segment of any run here came to its end: a thread that goes on stands at a breakpoint."""
+        here = [e for e in self.segments if self._is_here(e)]
         return bool(here) and here[-1].status == "done"
 
     @property
     def failure(self) -> Effect | None:
-        """The stretch that this run failed in; None while it hasn't."""
+        """The segment that this run failed in; None while it hasn't."""
         return next((e for e in self.own if e.status == "failed" and ERROR in e.outcome), None)
 
 
-def _answers(stretch: Effect) -> Mapping[str, int]:
-    """Return the interrupts that a stretch was begun with answers to, and how often each was asked by then."""
-    return cast("Mapping[str, Mapping[str, int]]", stretch.subject)["answers"]
+def _answers(segment: Effect) -> Mapping[str, int]:
+    """Return the interrupts that a segment was begun with answers to, and how often each was asked by then."""
+    return cast("Mapping[str, Mapping[str, int]]", segment.subject)["answers"]
 
 
 class Told:
     """What the ledger and the state say that a run was told, and what of it it surely heard."""
 
     def __init__(
-        self, run_id: str, interrupts: Sequence[Mapping[str, Any]], stretches: Sequence[Effect], *, rested: bool = False
+        self, run_id: str, interrupts: Sequence[Mapping[str, Any]], segments: Sequence[Effect], *, rested: bool = False
     ) -> None:
         self.run_id = run_id
         self.rested = rested
         self.interrupts = interrupts
-        self.began = bool(stretches)
-        started = [e for e in stretches if e.status == "started"]
+        self.began = bool(segments)
+        started = [e for e in segments if e.status == "started"]
         self.open = started[-1] if started else None
-        self.stopped = bool(stretches) and stretches[-1].status == "done"
-        self._heard = {(k, n) for e in stretches if e.status == "done" for k, n in _answers(e).items()}
+        self.stopped = bool(segments) and segments[-1].status == "done"
+        self._heard = {(k, n) for e in segments if e.status == "done" for k, n in _answers(e).items()}
         self.delivered = [k for k, n in self._heard if any(i["id"] == k and i.get("asked") == n for i in interrupts)]
 
     @classmethod
-    def of(cls, spec: RunSpec, stretches: Sequence[Effect], *, rested: bool = False) -> Told:
+    def of(cls, spec: RunSpec, segments: Sequence[Effect], *, rested: bool = False) -> Told:
         """Return what a run was told; `rested` as in `SegmentHistory`."""
-        return cls(spec.run_id, interrupts_of(spec.todo.question), stretches, rested=rested)
+        return cls(spec.run_id, interrupts_of(spec.todo.question), segments, rested=rested)
 
     @property
     def unsure(self) -> set[str]:
-        """Ids of the interrupts whose answers were in the open stretch."""
+        """Ids of the interrupts whose answers were in the open segment."""
         return set(_answers(self.open)) if self.open else set()
 
     def fresh(self, interrupt: Mapping[str, Any]) -> bool:
@@ -137,18 +137,18 @@ class Told:
         return (interrupt["id"], interrupt.get("asked")) not in self._heard
 
     def close(self) -> None:
-        """The open stretch has ended."""
+        """The open segment has ended."""
         if self.open is not None:
             self._heard |= set(_answers(self.open).items())
             self.delivered += list(_answers(self.open))
         self.open = None
 
     def forget(self) -> None:
-        """The open stretch is done again."""
+        """The open segment is done again."""
         self.open = None
 
 
-def next_stretch(
+def next_segment(
     spec: RunSpec,
     graph: AnyPregel,
     state: StateSnapshot,

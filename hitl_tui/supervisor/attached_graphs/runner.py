@@ -31,7 +31,7 @@ from hitl_tui.graphs.graph_store import keeps_store, open_store
 from hitl_tui.graphs.graph_target import load_target
 from hitl_tui.graphs.json_values import plain, said
 from hitl_tui.graphs.langgraph_server import RUN, server_thread
-from hitl_tui.graphs.served_graph import STRETCH, ServedGraph, ServedRunCancelled, ServedRunFailed
+from hitl_tui.graphs.served_graph import SEGMENT, ServedGraph, ServedRunCancelled, ServedRunFailed
 from hitl_tui.graphs.state_text import answer_of
 from hitl_tui.ledger.records import Effect
 from hitl_tui.supervisor.activity import started_words
@@ -47,7 +47,7 @@ from hitl_tui.supervisor.attached_graphs.run_segments import (
     RunSegment,
     SegmentHistory,
     Told,
-    next_stretch,
+    next_segment,
     questions,
     stops_of,
 )
@@ -84,12 +84,12 @@ _LARGEST_VALUES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Leg:
-    """One stretch of one run.
+class _CurrentSegment:
+    """A run segment that is carried out.
 
     Args:
-        spec, team, graph, config: of the run.
-        stretch: what it goes through.
+        spec, team, graph, config: of its run.
+        segment: what the graph is invoked with.
         finished: ids of the tasks that ended before; they don't run again.
         word: the answer that lets it be done though it may have happened already; empty when none was needed.
         entered: how often each node ran; filled while it goes on.
@@ -99,7 +99,7 @@ class _Leg:
     team: GraphSpec
     graph: AnyPregel
     config: RunnableConfig
-    stretch: RunSegment
+    segment: RunSegment
     finished: set[str]
     word: str = ""
     entered: Counter[str] = field(default_factory=Counter)
@@ -215,7 +215,7 @@ class GraphRunner:
         """Let a run go on to its next question or its end.
 
         Raises:
-            EffectInDoubt: a stretch of it was begun, and nobody saw its end.
+            EffectInDoubt: a segment of it was begun, and nobody saw its end.
             RunNotCurrent: it was stopped. GraphFailure: it failed, or can't be loaded or stored.
             ServerAway: the record or its thread can't be reached now.
             CodeChanged: what it would execute isn't what was approved, so it didn't go on.
@@ -281,28 +281,30 @@ class GraphRunner:
         if isinstance(loaded.found, ServedGraph):
             self._check_delivery(spec, team, loaded.found, state, told, again)
         repeats = await repeats_in(graph, state)
-        stretch = next_stretch(spec, graph, state, told, self._services.secrets, repeats)
-        if isinstance(stretch, Asks):
-            return await self._bound(spec, team, stretch, approved)
+        segment = next_segment(spec, graph, state, told, self._services.secrets, repeats)
+        if isinstance(segment, Asks):
+            return await self._bound(spec, team, segment, approved)
         answered = [i for i in told.interrupts if "answer" in i and told.fresh(i) and i["id"] not in again]
-        words = [i.get("programs") or approved for i in answered if i["id"] in stretch.answers or not stretch.answers]
+        words = [i.get("programs") or approved for i in answered if i["id"] in segment.answers or not segment.answers]
         if word or not (words or by_policy):
             words.append(approved)
-        runs = state.created_at is None or bool(state.next or state.tasks or stretch.value is not None)
+        runs = state.created_at is None or bool(state.next or state.tasks or segment.value is not None)
         if runs and (changed := await asyncio.to_thread(_differing, team, words, loaded.programs)):
             names = one_line(", ".join(changed), 200)
             said = Message("{} changed since you were asked; you are asked again about what it is now.", names)
             self._services.activity.write(spec.todo.id, "note", said)
             asked = asked_in(state, graph)
-            if not asked and not stretch.answers:
+            if not asked and not segment.answers:
                 raise CodeChanged(str(config["configurable"]["thread_id"]), loaded.programs, changed)
-            passed = [_unanswered(i) for i in told.interrupts if i["id"] in stretch.answers]
+            passed = [_unanswered(i) for i in told.interrupts if i["id"] in segment.answers]
             found = questions(asked, stands_at(state), repeats) if asked else tuple(passed)
             return await self._bound(spec, team, Asks(found, tuple(told.delivered)), approved)
-        leg = _Leg(spec, team, graph, config, stretch, await finished_in(self._saver(graph), state), word)
-        final = await self._carry_out(leg)
+        current = _CurrentSegment(
+            spec, team, graph, config, segment, await finished_in(self._saver(graph), state), word
+        )
+        final = await self._carry_out(current)
         state = await graph.aget_state(config, subgraphs=True)
-        ending = _ending(leg, state, final, await repeats_in(graph, state))
+        ending = _ending(current, state, final, await repeats_in(graph, state))
         return await self._bound(spec, team, ending, approved) if isinstance(ending, Asks) else ending
 
     async def _bound(self, spec: RunSpec, team: GraphSpec, asks: Asks, approved: Mapping[str, str]) -> Asks:
@@ -346,40 +348,40 @@ class GraphRunner:
         return graph.checkpointer
 
     async def _past(self, spec: RunSpec) -> SegmentHistory:
-        """Return what is known of a TODO's stretches; for a run that hasn't begun, also of what copies of it did."""
+        """Return what is known of a TODO's segments; for a run that hasn't begun, also of what copies of it did."""
         services = self._services
-        past = SegmentHistory(services.session, spec.branch, spec.run_id, await self._stretches(spec, services.session))
+        past = SegmentHistory(services.session, spec.branch, spec.run_id, await self._segments(spec, services.session))
         if past.own or past.word:
             return past
         kin = await related_sessions(services.ledger, services.session, services.lineage)
-        return replace(past, stretches=await self._stretches(spec, *kin))
+        return replace(past, segments=await self._segments(spec, *kin))
 
-    async def _stretches(self, spec: RunSpec, *sessions: str) -> list[Effect]:
+    async def _segments(self, spec: RunSpec, *sessions: str) -> list[Effect]:
         found = await self._services.ledger.effects(*sessions)
         return [e for e in found if e.todo_id == spec.todo.id and e.name == "graph"]
 
     async def _settled(
         self, spec: RunSpec, team: GraphSpec, graph: ServedGraph, past: SegmentHistory
     ) -> SegmentHistory:
-        """Return what is known of a TODO's stretches once the server has told of those whose end nobody saw.
+        """Return what is known of a TODO's segments once the server has told of those whose end nobody saw.
 
         Raises:
             GraphFailure: one of this run failed there. GraphError: the server can't be reached.
         """
         services = self._services
-        unseen = [e for e in past.stretches if e.status == "started" and e.session == services.session]
-        for stretch in unseen:
+        unseen = [e for e in past.segments if e.status == "started" and e.session == services.session]
+        for segment in unseen:
             sent, failed, thread = False, "", ""
             try:
-                for thread in dict.fromkeys((self.thread(spec, team), server_thread(services.lineage, stretch.run_id))):
-                    sent = sent or await graph.follow(thread, stretch.key)
+                for thread in dict.fromkeys((self.thread(spec, team), server_thread(services.lineage, segment.run_id))):
+                    sent = sent or await graph.follow(thread, segment.key)
             except ServedRunCancelled:
                 continue  # people are asked what of that
             except ServedRunFailed as error:
                 failed = clip(mask(str(error), dict(services.secrets)), 500)
             outcome: JsonObject = {"thread": thread, ERROR: failed} if failed else {}
-            ended = replace(spec, run_id=stretch.run_id)
-            await self._end(stretch.key, ended, "done" if sent else "failed", outcome)
+            ended = replace(spec, run_id=segment.run_id)
+            await self._end(segment.key, ended, "done" if sent else "failed", outcome)
         found = await self._past(spec) if unseen else past
         if found.failure is not None:
             raise self._failed_before(spec, team, found.failure)
@@ -404,9 +406,9 @@ class GraphRunner:
             said = Message("somebody else let it go on at {} meanwhile; your answer wasn't sent", place)
             raise GraphFailure(said, thread, wedged=False, entered={})
 
-    def _failed_before(self, spec: RunSpec, team: GraphSpec, stretch: Effect) -> GraphFailure:
+    def _failed_before(self, spec: RunSpec, team: GraphSpec, segment: Effect) -> GraphFailure:
         """Return what a run failed with whose process died before it could say so."""
-        outcome = stretch.outcome
+        outcome = segment.outcome
         return GraphFailure(
             str(outcome[ERROR]),
             str(outcome.get("thread") or self.thread(spec, team)),
@@ -415,23 +417,23 @@ class GraphRunner:
         )
 
     async def _has_ended(self, spec: RunSpec, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
-        """Return whether the end of the open stretch can be seen in the thread; close it where it can."""
+        """Return whether the end of the open segment can be seen in the thread; close it where it can."""
         if told.open is None or not await self._moved(graph, state, told):
             return False
         await self._end(told.open.key, spec, "done", {})
         told.close()
         return True
 
-    async def _let_again(self, spec: RunSpec, team: GraphSpec, stretch: Effect) -> str:
-        """Spend a person's word on a stretch that may have happened; return the word: it is for what comes next.
+    async def _let_again(self, spec: RunSpec, team: GraphSpec, segment: Effect) -> str:
+        """Spend a person's word on a segment that may have happened; return the word: it is for what comes next.
 
         Raises:
             EffectInDoubt: nobody gave one; RunNotCurrent: the run was stopped.
         """
-        session, own = self._services.session, stretch.run_id == spec.run_id
-        taken = replace(stretch, session=session, branch=spec.branch, run_id=spec.run_id)
-        word = await self._claim(spec, team, taken, earlier=_is_earlier(spec, stretch))
-        await self._end(stretch.key, spec, "failed", {AGAIN: word, **({} if own else {TAKEN_FROM: stretch.run_id})})
+        session, own = self._services.session, segment.run_id == spec.run_id
+        taken = replace(segment, session=session, branch=spec.branch, run_id=spec.run_id)
+        word = await self._claim(spec, team, taken, earlier=_is_earlier(spec, segment))
+        await self._end(segment.key, spec, "failed", {AGAIN: word, **({} if own else {TAKEN_FROM: segment.run_id})})
         return word
 
     async def _moved(self, graph: AnyPregel, state: StateSnapshot, told: Told) -> bool:
@@ -446,7 +448,7 @@ class GraphRunner:
         return finished and (state.metadata or {}).get(RUN) == told.run_id
 
     async def _claim(self, spec: RunSpec, team: GraphSpec, effect: Effect, *, earlier: bool = False) -> str:
-        """Tell the ledger that a stretch begins; return the answer that allowed it, empty when none was needed.
+        """Tell the ledger that a segment begins; return the answer that allowed it, empty when none was needed.
 
         Raises:
             EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
@@ -464,23 +466,23 @@ class GraphRunner:
         services.begun[effect.key] = BegunEffect(spec.run_id)
         return answer
 
-    # One stretch -----------------------------------------------------------------------------------------------
+    # One segment -----------------------------------------------------------------------------------------------
 
-    async def _carry_out(self, leg: _Leg) -> Any:
-        """Let a run's graph go through a stretch, with the ledger told before and after; return its last values."""
-        services, spec = self._services, leg.spec
-        effect = await self._begin(leg)
+    async def _carry_out(self, current: _CurrentSegment) -> Any:
+        """Let a run's graph go through a segment, with the ledger told before and after; return its last values."""
+        services, spec = self._services, current.spec
+        effect = await self._begin(current)
         key = effect.key
-        leg = replace(leg, config={**leg.config, "metadata": {**leg.config["metadata"], STRETCH: key}})
+        current = replace(current, config={**current.config, "metadata": {**current.config["metadata"], SEGMENT: key}})
         try:
             async with contained():
-                final = await self._stream(leg)
+                final = await self._stream(current)
         except (HitlError, asyncio.CancelledError):
             raise
         except (Exception, SystemExit) as error:
             log.exception("run %s failed", spec.run_id)
-            failure = await self._failure(leg, error)
-            if not torn_in(await leg.graph.aget_state(leg.config, subgraphs=True)):
+            failure = await self._failure(current, error)
+            if not torn_in(await current.graph.aget_state(current.config, subgraphs=True)):
                 outcome: dict[str, Json] = {
                     "thread": failure.thread,
                     "wedged": failure.wedged,
@@ -491,27 +493,28 @@ class GraphRunner:
                 said = clip(mask(failure.message, dict(services.secrets)), 500)
                 await self._end(key, spec, "failed", {**outcome, ERROR: said})
             raise failure from error
-        await self._end(key, spec, "done", {"entered": dict(leg.entered)})
+        await self._end(key, spec, "done", {"entered": dict(current.entered)})
         return final
 
-    async def _begin(self, leg: _Leg) -> Effect:
-        """Tell the ledger that a run's next stretch begins.
+    async def _begin(self, current: _CurrentSegment) -> Effect:
+        """Tell the ledger that a run's next segment begins.
 
-        What is done again is another stretch, named by the word that allows it: each word is for one.
+        What is done again is another segment, named by the word that allows it: each word is for one.
 
         Raises:
             EffectInDoubt: it may have happened, and nobody said what of that; RunNotCurrent: the run was stopped.
         """
-        services, spec, stretch, todo, word = self._services, leg.spec, leg.stretch, leg.spec.todo, leg.word
-        names = (services.lineage, todo.id, "graph", todo.attempt, stretch.name, dict(stretch.answers))
-        answers: JsonObject = dict(stretch.answers)
-        subject: JsonObject = {"graph": leg.team.declaration.shown, "stretch": stretch.name, "answers": answers}
-        before = {e.key: e for e in (await self._past(spec)).stretches}
+        services, spec, segment, word = self._services, current.spec, current.segment, current.word
+        todo = spec.todo
+        names = (services.lineage, todo.id, "graph", todo.attempt, segment.name, dict(segment.answers))
+        answers: JsonObject = dict(segment.answers)
+        subject: JsonObject = {"graph": current.team.declaration.shown, "stretch": segment.name, "answers": answers}
+        before = {e.key: e for e in (await self._past(spec)).segments}
         while True:
             key = "eff-" + short_id(*names, *((word,) if word else ()), length=32)
             there = before.get(key)
             if there is not None and there.status == "done":  # the thread lost what came of it
-                word = await self._let_again(spec, leg.team, there)
+                word = await self._let_again(spec, current.team, there)
             elif there is not None and AGAIN in there.outcome:
                 word = str(there.outcome[AGAIN])
             else:
@@ -527,17 +530,17 @@ class GraphRunner:
                     {},
                     services.folder.stream_place,
                 )
-                await self._claim(spec, leg.team, effect)
+                await self._claim(spec, current.team, effect)
                 return effect
 
-    async def _failure(self, leg: _Leg, error: BaseException) -> GraphFailure:
-        thread = str(leg.config["configurable"]["thread_id"])
-        wedged = await self._wedged(leg.graph, leg.config)
-        absent = leg.team.facts.context.absent(error, context_of(leg.spec, leg.team) or {})
+    async def _failure(self, current: _CurrentSegment, error: BaseException) -> GraphFailure:
+        thread = str(current.config["configurable"]["thread_id"])
+        wedged = await self._wedged(current.graph, current.config)
+        absent = current.team.facts.context.absent(error, context_of(current.spec, current.team) or {})
         text = failure_text(error)
         if absent:
-            text = Message('{} ran without "{}" in its context, which nobody gave: {}', leg.team.name, absent, text)
-        return GraphFailure(text, thread, wedged=wedged, entered=leg.entered)
+            text = Message('{} ran without "{}" in its context, which nobody gave: {}', current.team.name, absent, text)
+        return GraphFailure(text, thread, wedged=wedged, entered=current.entered)
 
     async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
         """Return whether an answer stays in a thread that failed: every later one would come after it."""
@@ -548,11 +551,11 @@ class GraphRunner:
                 return True
         return False
 
-    async def _stream(self, leg: _Leg) -> Any:
-        activity, todo, team = self._services.activity, leg.spec.todo, leg.team
+    async def _stream(self, current: _CurrentSegment) -> Any:
+        activity, todo, team = self._services.activity, current.spec.todo, current.team
         traced = self._services.node
-        before, after = stops_of(leg.spec, leg.graph)
-        if leg.stretch.stepping:
+        before, after = stops_of(current.spec, current.graph)
+        if current.segment.stepping:
             before = ["*"]
         final: Any = None
 
@@ -561,15 +564,15 @@ class GraphRunner:
 
         how = (
             started_words(team.name, todo.attempt)
-            if leg.stretch.name.startswith("start ")
+            if current.segment.name.startswith("start ")
             else Message("{} goes on", team.name)
         )
         activity.write(todo.id, "started", how)
         with printed_to(tell):
-            async for part in leg.graph.astream(
-                leg.stretch.value,
-                leg.config,
-                context=runtime_context(leg.spec, leg.team, leg.graph),
+            async for part in current.graph.astream(
+                current.segment.value,
+                current.config,
+                context=runtime_context(current.spec, current.team, current.graph),
                 stream_mode=["updates", "custom", "tasks", "values"],
                 subgraphs=True,
                 durability="sync",
@@ -581,10 +584,10 @@ class GraphRunner:
                 kind, place = part["type"], _place(part["ns"])
                 if kind == "values" and not part["ns"]:
                     final = data
-                elif kind == "tasks" and traced is not None and data["id"] not in leg.finished:
+                elif kind == "tasks" and traced is not None and data["id"] not in current.finished:
                     traced(todo, part["ns"], data)
-                if kind == "tasks" and "input" in data and data["id"] not in leg.finished:
-                    leg.entered["/".join([*place, str(data["name"])])] += 1
+                if kind == "tasks" and "input" in data and data["id"] not in current.finished:
+                    current.entered["/".join([*place, str(data["name"])])] += 1
                 elif kind == "updates":
                     for node, update in data.items():
                         if not str(node).startswith("__"):
@@ -597,16 +600,18 @@ class GraphRunner:
         return final
 
     async def _end(self, key: str, spec: RunSpec, status: str, outcome: JsonObject) -> None:
-        """Tell the ledger how a stretch ended, once a power cut can't take what its thread holds of it."""
+        """Tell the ledger how a segment ended, once a power cut can't take what its thread holds of it."""
         self._services.begun[key] = BegunEffect(spec.run_id, self._services.now(), str(outcome.get(ERROR, "")))
         await asyncio.to_thread(self._services.folder.make_durable)
         await self._services.ledger.end_effect(key, spec.run_id, status, outcome, self._services.now())
         self._services.begun.pop(key, None)
 
 
-def _ending(leg: _Leg, state: StateSnapshot, final: Any, repeats: Mapping[str, Repeat | None]) -> Asks | Ended:
-    delivered, entered = tuple(leg.stretch.answers), dict(leg.entered)
-    asked = asked_in(state, leg.graph)
+def _ending(
+    current: _CurrentSegment, state: StateSnapshot, final: Any, repeats: Mapping[str, Repeat | None]
+) -> Asks | Ended:
+    delivered, entered = tuple(current.segment.answers), dict(current.entered)
+    asked = asked_in(state, current.graph)
     if asked:
         return Asks(questions(asked, stands_at(state), repeats), delivered, entered)
     if state.next:
@@ -614,7 +619,7 @@ def _ending(leg: _Leg, state: StateSnapshot, final: Any, repeats: Mapping[str, R
     values = state.values if final is None else final
     shown = plain(values)
     data = {"values": shown} if len(str(shown)) <= _LARGEST_VALUES else {"values": Message("too large to keep here")}
-    return Ended(TeamResult(text=answer_of(shown, plain(leg.spec.todo.arguments.get("input"))), data=data), entered)
+    return Ended(TeamResult(text=answer_of(shown, plain(current.spec.todo.arguments.get("input"))), data=data), entered)
 
 
 def _differing(team: GraphSpec, approved: Sequence[Mapping[str, str]], now: Mapping[str, str]) -> list[str]:
@@ -628,9 +633,9 @@ def _unanswered(interrupt: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in interrupt.items() if key not in kept}
 
 
-def _is_earlier(spec: RunSpec, stretch: Effect) -> bool:
-    """Return whether a stretch was cut off in an earlier run."""
-    return stretch.run_id != spec.run_id and stretch.status == "started"
+def _is_earlier(spec: RunSpec, segment: Effect) -> bool:
+    """Return whether a segment was cut off in an earlier run."""
+    return segment.run_id != spec.run_id and segment.status == "started"
 
 
 def _place(namespace: Sequence[str]) -> list[str]:
