@@ -300,7 +300,7 @@ class GraphRunner:
             found = questions(asked, stands_at(state), repeats) if asked else tuple(passed)
             return await self._bound(spec, team, Asks(found, tuple(told.delivered)), approved)
         current = _CurrentSegment(
-            spec, team, graph, config, segment, await finished_in(self._saver(graph), state), word
+            spec, team, graph, config, segment, await finished_in(graph.checkpointer, state), word
         )
         final = await self._carry_out(current)
         state = await graph.aget_state(config, subgraphs=True)
@@ -342,10 +342,6 @@ class GraphRunner:
             return
         await edited(graph, place, values)  # what can't be is said before anything is written
         await edit_state(graph, place, values)
-
-    @staticmethod
-    def _saver(graph: AnyPregel) -> Any:
-        return graph.checkpointer
 
     async def _past(self, spec: RunSpec) -> SegmentHistory:
         """Return what is known of a TODO's segments; for a run that hasn't begun, also of what copies of it did."""
@@ -544,9 +540,9 @@ class GraphRunner:
 
     async def _wedged(self, graph: AnyPregel, config: RunnableConfig) -> bool:
         """Return whether an answer stays in a thread that failed: every later one would come after it."""
-        state = await graph.aget_state(config, subgraphs=True)
+        state, saver = await graph.aget_state(config, subgraphs=True), cast("Any", graph.checkpointer)
         for place in places(state):
-            found = await self._saver(graph).aget_tuple(place)
+            found = await saver.aget_tuple(place)
             if found is not None and any(channel == RESUME for _, channel, _ in found.pending_writes or ()):
                 return True
         return False
