@@ -39,6 +39,19 @@ TeamGraph: TypeAlias = "StateGraph[Any, Any, Any, Any]"
 """The LangGraph graph of a team; its state is the team's own."""
 
 
+def in_steps(state: type[Any], *steps: tuple[str, Callable[..., Any]]) -> TeamGraph:
+    """Return a graph, not compiled, whose nodes run one after the other.
+
+    Args:
+        state: its state.
+        steps: name and function of each node; the names are in checkpoints.
+    """
+    from langgraph.graph import END, START, StateGraph
+
+    graph: TeamGraph = StateGraph(state, context_schema=TeamContext)
+    return graph.add_sequence(steps).add_edge(START, steps[0][0]).add_edge(steps[-1][0], END)
+
+
 def shown_name(path: str) -> str:
     """Return a path in one line: a line feed in a file's name is seen as such; interfaces show what else is there."""
     return path.replace("\n", "␊")

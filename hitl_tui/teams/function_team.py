@@ -15,7 +15,7 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.teams.arguments import exact_arguments, pairs_in
-from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamGraph, TeamResult
+from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamGraph, TeamResult, in_steps
 
 if TYPE_CHECKING:
     from langgraph.runtime import Runtime
@@ -113,13 +113,7 @@ class FunctionTeam(Team):
 
     def build(self) -> TeamGraph:
         """Return a graph of one node."""
-        from langgraph.graph import END, START, StateGraph
-
-        graph = StateGraph(FunctionState, context_schema=TeamContext)
-        graph.add_node("call", self._call)
-        graph.add_edge(START, "call")
-        graph.add_edge("call", END)
-        return graph
+        return in_steps(FunctionState, ("call", self._call))
 
     async def _call(self, state: FunctionState, runtime: Runtime[TeamContext]) -> FunctionState:
         returned = await self._function(runtime.context)

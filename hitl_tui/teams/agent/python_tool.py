@@ -17,7 +17,7 @@ from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_markdown import fenced
-from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamGraph, TeamResult
+from hitl_tui.teams.contract import Team, TeamContext, TeamFailure, TeamGraph, TeamResult, in_steps
 from hitl_tui.teams.process import run_command
 
 if TYPE_CHECKING:
@@ -74,13 +74,7 @@ class PythonTeam(Team):
 
     def build(self) -> TeamGraph:
         """Return a graph of one node."""
-        from langgraph.graph import END, START, StateGraph
-
-        graph = StateGraph(PythonState, context_schema=TeamContext)
-        graph.add_node("run", self._run)
-        graph.add_edge(START, "run")
-        graph.add_edge("run", END)
-        return graph
+        return in_steps(PythonState, ("run", self._run))
 
     async def _run(self, state: PythonState, runtime: Runtime[TeamContext]) -> PythonState:
         context = runtime.context

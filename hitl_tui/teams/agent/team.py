@@ -27,6 +27,7 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
+    in_steps,
     one,
     unknown_name,
 )
@@ -127,13 +128,7 @@ class AgentTeam(Team):
 
     def build(self) -> TeamGraph:
         """Return a graph whose one node lets the agent work, as a graph within it."""
-        from langgraph.graph import END, START, StateGraph
-
-        graph = StateGraph(AgentState, context_schema=TeamContext)
-        graph.add_node("work", self._work)
-        graph.add_edge(START, "work")
-        graph.add_edge("work", END)
-        return graph
+        return in_steps(AgentState, ("work", self._work))
 
     async def _work(self, state: AgentState, runtime: Runtime[TeamContext]) -> AgentState:
         context = runtime.context

@@ -37,6 +37,7 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
+    in_steps,
     one,
     unknown_name,
 )
@@ -284,17 +285,9 @@ class CommandTeam(Team):
 
     def build(self) -> TeamGraph:
         """Return the graph check → run → report."""
-        from langgraph.graph import END, START, StateGraph
-
-        graph = StateGraph(CommandState, context_schema=TeamContext)
-        graph.add_node("check", self._check_node)
-        graph.add_node("run", self._run_node)
-        graph.add_node("report", self._report_node)
-        graph.add_edge(START, "check")
-        graph.add_edge("check", "run")
-        graph.add_edge("run", "report")
-        graph.add_edge("report", END)
-        return graph
+        return in_steps(
+            CommandState, ("check", self._check_node), ("run", self._run_node), ("report", self._report_node)
+        )
 
     async def _check_node(self, state: CommandState, runtime: Runtime[TeamContext]) -> CommandState:
         context = runtime.context

@@ -31,6 +31,7 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
+    in_steps,
     one,
 )
 from hitl_tui.teams.document.report_text import compose, gather
@@ -149,17 +150,7 @@ class DocumentTeam(Team):
 
     def build(self) -> TeamGraph:
         """Return the graph gather → compose → write."""
-        from langgraph.graph import END, START, StateGraph
-
-        graph = StateGraph(DocumentState, context_schema=TeamContext)
-        graph.add_node("gather", _gather_node)
-        graph.add_node("compose", _compose_node)
-        graph.add_node("write", _write_node)
-        graph.add_edge(START, "gather")
-        graph.add_edge("gather", "compose")
-        graph.add_edge("compose", "write")
-        graph.add_edge("write", END)
-        return graph
+        return in_steps(DocumentState, ("gather", _gather_node), ("compose", _compose_node), ("write", _write_node))
 
 
 def teams(sources: TeamSources) -> list[Team]:

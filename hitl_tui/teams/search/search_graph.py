@@ -10,12 +10,11 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any, TypedDict, TypeVar
 
-from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
 
 from hitl_tui.extraction.blocks import LeftOut
 from hitl_tui.meaning import encoder
-from hitl_tui.teams.contract import TeamContext
+from hitl_tui.teams.contract import TeamContext, TeamGraph, in_steps
 from hitl_tui.teams.search.index import POLL, SearchIndex, without_named
 from hitl_tui.teams.search.index_build import HERE, IndexPlace, build
 from hitl_tui.teams.search.index_refresh import Allowed, Busy, Refreshed, TooMuch
@@ -38,15 +37,9 @@ class SearchState(TypedDict, total=False):
     result: dict[str, Any]
 
 
-def search_graph() -> StateGraph[SearchState, TeamContext, SearchState, SearchState]:
+def search_graph() -> TeamGraph:
     """Return the graph, not compiled: find → report."""
-    graph = StateGraph(SearchState, context_schema=TeamContext)
-    graph.add_node("find", find)
-    graph.add_node("report", report)
-    graph.add_edge(START, "find")
-    graph.add_edge("find", "report")
-    graph.add_edge("report", END)
-    return graph
+    return in_steps(SearchState, ("find", find), ("report", report))
 
 
 async def find(state: SearchState, runtime: Runtime[TeamContext]) -> SearchState:

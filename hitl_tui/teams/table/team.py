@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
@@ -24,10 +25,20 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
+    in_steps,
 )
-from hitl_tui.teams.function_team import FunctionTeam
+
+if TYPE_CHECKING:
+    from langgraph.runtime import Runtime
 
 _SHOWN = 50
+
+
+class _TableState(TypedDict, total=False):
+    """State of the team's graph: the task and the result."""
+
+    task: str
+    result: dict[str, Any]
 
 
 class TableTeam(Team):
@@ -85,7 +96,7 @@ class TableTeam(Team):
 
     def build(self) -> TeamGraph:
         """Return the graph of one node: it asks."""
-        return FunctionTeam(self.name, self.description, self.risk, _ask, self.input_schema).build()
+        return in_steps(_TableState, ("call", _call))
 
 
 class _TableGuide:
@@ -108,6 +119,10 @@ class _TableGuide:
         from hitl_tui.tables.written_query import check_query
 
         check_query(str(arguments.get("sql", "")), self._workspace)
+
+
+async def _call(state: _TableState, runtime: Runtime[TeamContext]) -> _TableState:
+    return {"result": (await _ask(runtime.context)).to_dict()}
 
 
 async def _ask(context: TeamContext) -> TeamResult:

@@ -34,6 +34,7 @@ from hitl_tui.teams.contract import (
     TeamGraph,
     TeamResult,
     TeamSources,
+    in_steps,
     one,
 )
 from hitl_tui.teams.tool.calls import Described, Descriptions, call
@@ -245,15 +246,7 @@ class ToolTeam(Team):
 
     def build(self) -> TeamGraph:
         """Return the graph call → report."""
-        from langgraph.graph import END, START, StateGraph
-
-        graph = StateGraph(ToolState, context_schema=TeamContext)
-        graph.add_node("call", self._call_node)
-        graph.add_node("report", self._report_node)
-        graph.add_edge(START, "call")
-        graph.add_edge("call", "report")
-        graph.add_edge("report", END)
-        return graph
+        return in_steps(ToolState, ("call", self._call_node), ("report", self._report_node))
 
     async def _call_node(self, state: ToolState, runtime: Runtime[TeamContext]) -> ToolState:
         context = runtime.context
