@@ -32,16 +32,16 @@ from hitl_tui.console.notifications import Notifications, clipboard, hand_to_tmu
 from hitl_tui.console.themes import DEFAULT, apply_theme, colourless, fitting_theme, register_themes
 from hitl_tui.console.user_files import UserMemory
 from hitl_tui.console.widgets.bars import MessageLine
-from hitl_tui.console.workers import Work, work_on
+from hitl_tui.console.workers import Work, guarded, work_on
 from hitl_tui.core.bursts import ARM_AFTER
-from hitl_tui.core.errors import AskedAnew, GivenUp, HitlError, StorageError
+from hitl_tui.core.errors import StorageError
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _
 from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.terminal.compositor import PaintedApp
 from hitl_tui.terminal.textual_driver import Drawn, ascii_wanted, tolerant
 from hitl_tui.wording.status_words import status_of_session
-from hitl_tui.wording.times import error_words, failure_words, mode_words
+from hitl_tui.wording.times import mode_words
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -222,14 +222,7 @@ class ConsoleApp(PaintedApp):
 
     async def guarded(self, work: Work) -> None:
         """Run something; an error becomes a sentence, that a question is asked anew a note."""
-        try:
-            await work()
-        except HitlError as error:
-            wrong = not isinstance(error, AskedAnew | GivenUp)
-            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=wrong)
-        except Exception as error:
-            log.exception("a command failed")
-            self.say(failure_words(error), error=True)
+        await guarded(work, self.say)
 
     def start(self, work: Work, group: str) -> Worker[None]:
         """Begin something, as `guarded`; it ends with the app, or when its worker is cancelled.

@@ -26,14 +26,13 @@ from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.requests import Kind, Verdict
 from hitl_tui.core.safe_text import one_line, safe_text
-from hitl_tui.language import _, safe_message
+from hitl_tui.language import _, safe_message, translate
 from hitl_tui.supervisor.snapshot import RESCUE
 from hitl_tui.wording.draft_rows import unknown_draft
 from hitl_tui.wording.evidence_rows import awaits_preview
 from hitl_tui.wording.question_rows import body, details, name_words
 from hitl_tui.wording.rows import Row, in_line, markdown_row, text_row
 from hitl_tui.wording.status_words import asked_about, number_of, stop_words
-from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
@@ -277,8 +276,8 @@ class DecisionFlow:
         try:
             result = await self.carry_out(handle, partial(handle.handler.decide, question, Verdict.APPROVE))
         except HitlError as error:
-            why = error_words(error.message)
-            return Outcome(False, safe_text(_("not approved: {message}").format(message=why), multiline=False))
+            why = _("not approved: {message}").format(message=translate(error.message))
+            return Outcome(False, safe_text(why, multiline=False))
         return Outcome(not result.failed, safe_message(result.message, multiline=False))
 
     async def _always(self, handle: SessionHandle, question: Question) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.console.session_handle import SessionHandle, Watcher
 from hitl_tui.core.errors import HitlError, OwnerGone
 from hitl_tui.supervisor.open_session import OpenSession, open_session
-from hitl_tui.wording.times import failure_words
+from hitl_tui.wording.error_lines import failure_words
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.activity import Activity

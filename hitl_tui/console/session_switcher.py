@@ -21,8 +21,8 @@ from hitl_tui.core.errors import BadInput, GivenUp, HitlError, Refused
 from hitl_tui.core.requests import Verdict
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, safe_message, translate
+from hitl_tui.wording.error_lines import error_line
 from hitl_tui.wording.status_words import begun_words
-from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
     from textual.await_complete import AwaitComplete
@@ -176,7 +176,7 @@ class SessionSwitcher:
                 home.draft(typed_text(query))
             # A model may have been waited for while nobody looked.
             if home.is_mounted and isinstance(error, HitlError) and not isinstance(error, GivenUp):
-                home.keep(safe_text(error_words(error.message, error.help), multiline=False))
+                home.keep(error_line(error))
             raise
         finally:
             self.starting = ""
@@ -350,7 +350,7 @@ class SessionSwitcher:
                     app.say(_("Edited; it is asked anew, and votes that were given before don't count."))
                     self.count_inbox()
             except HitlError as error:
-                app.say(error_words(error.message, error.help), error=True)
+                app.say(error_line(error), error=True)
                 if not isinstance(error, BadInput):  # it is decided, or not theirs to decide
                     return
 

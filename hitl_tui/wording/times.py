@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import cell_width
-from hitl_tui.language import mark, translate
+from hitl_tui.language import mark
 from hitl_tui.terminal.ascii_signs import _
 
 MODES: Mapping[str, str] = {
@@ -43,18 +42,6 @@ def safety_words(mode: str) -> str:
 def padded(text: str, width: int) -> str:
     """Return text with spaces after it, up to a width in cells."""
     return text + " " * max(0, width - cell_width(text))
-
-
-def error_words(message: str, help: str = "") -> str:
-    """Return what an error says, and what would help, in the person's language."""
-    return f"{translate(message)} {translate(help)}".strip()
-
-
-def failure_words(error: BaseException) -> str:
-    """Return what a person is told of an error that ended something."""
-    if isinstance(error, HitlError):
-        return error.message
-    return _("Unexpected error ({name}); the log file has the details.").format(name=type(error).__name__)
 
 
 def duration_words(seconds: float | None) -> str:

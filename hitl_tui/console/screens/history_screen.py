@@ -5,7 +5,6 @@ Looking executes nothing; going back or elsewhere asks first.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -31,21 +30,16 @@ from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.text_search import SearchInput
-from hitl_tui.console.workers import Work, work_on
-from hitl_tui.core.errors import HitlError
-from hitl_tui.core.safe_text import safe_text
+from hitl_tui.console.workers import Work, guarded, work_on
 from hitl_tui.language import _
 from hitl_tui.threads.thread_reader import Capability, HeadAncestry, HistoryPlace
 from hitl_tui.wording.history_rows import obstacle_words
 from hitl_tui.wording.rows import Row, text_row
-from hitl_tui.wording.times import error_words, failure_words
 
 if TYPE_CHECKING:
     from hitl_tui.console.history_cursor import HistoryCursor
     from hitl_tui.console.screens.history_view import HistoryView, ShownCheckpoint
     from hitl_tui.threads.thread_model import CheckpointInfo
-
-log = logging.getLogger(__name__)
 
 
 class ScreenTasks:
@@ -161,13 +155,7 @@ class HistoryScreen(SingleResultScreen[bool]):
         self.query_one(MessageLine).say(text, error=error)
 
     async def _guarded(self, work: Work) -> None:
-        try:
-            await work()
-        except HitlError as error:
-            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
-        except Exception as error:
-            log.exception("history")
-            self.say(failure_words(error), error=True)
+        await guarded(work, self.say)
 
     def _begin(self, work: Work) -> None:
         """Begin something that may last as long as a dialog is open."""

@@ -29,8 +29,9 @@ from hitl_tui.console.workers import work_on
 from hitl_tui.core.errors import HitlError
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, ngettext, safe_message, translate
+from hitl_tui.wording.error_lines import error_line
 from hitl_tui.wording.status_words import RISK_WORDS
-from hitl_tui.wording.times import MODE_ORDER, MODES, error_words, mode_words, padded, safety_words
+from hitl_tui.wording.times import MODE_ORDER, MODES, mode_words, padded, safety_words
 
 if TYPE_CHECKING:
     from hitl_tui.commands.completion import Completion
@@ -458,7 +459,7 @@ class HomeScreen(PromptScreen):
         try:
             parsed = parse(text)
         except HitlError as error:
-            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+            self.say(error_line(error), error=True)
             return
         if parsed.spec.name in OWN:
             carry_out(self.hitl, parsed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import PurePath
@@ -18,17 +17,14 @@ from hitl_tui.console import keys
 from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.thread_table import ThreadTable
-from hitl_tui.console.workers import work_on
-from hitl_tui.core.errors import HitlError
-from hitl_tui.core.safe_text import one_line, safe_text
+from hitl_tui.console.workers import guarded, work_on
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, mark, ngettext, safe_message
-from hitl_tui.wording.times import error_words, failure_words
 
 if TYPE_CHECKING:
     from hitl_tui.threads.thread_model import ThreadInfo
     from hitl_tui.threads.thread_store import ThreadStore
 
-log = logging.getLogger(__name__)
 
 PAGE = 100
 
@@ -108,13 +104,7 @@ class StoreScreen(Screen[None]):
         work_on(self, partial(self._guarded, fresh=fresh), group="threads", exclusive=True)
 
     async def _guarded(self, *, fresh: bool) -> None:
-        try:
-            await (self._first() if fresh else self._more())
-        except HitlError as error:
-            self.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
-        except Exception as error:
-            log.exception("store")
-            self.say(failure_words(error), error=True)
+        await guarded(self._first if fresh else self._more, self.say)
         self._reading = False
 
     async def _first(self) -> None:

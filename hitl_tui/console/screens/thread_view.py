@@ -19,8 +19,8 @@ from hitl_tui.threads.state_diff import ABSENT, differences
 from hitl_tui.threads.store_thread import StoreThread
 from hitl_tui.threads.thread_model import FullCheckpoint
 from hitl_tui.wording import thread_rows
+from hitl_tui.wording.error_lines import error_line
 from hitl_tui.wording.rows import in_line
-from hitl_tui.wording.times import error_words
 
 if TYPE_CHECKING:
     from hitl_tui.console.services import Console, Speaker
@@ -116,7 +116,7 @@ class ThreadView(HistoryView):
         try:
             return await self.reader.moment(info.checkpoint_id, fresh=fresh)
         except BadInput as error:
-            host.say(safe_text(error_words(error.message, error.help), multiline=False), error=True)
+            host.say(error_line(error), error=True)
             return FullCheckpoint(info.checkpoint_id, {}, at=info.timestamp, notes=(error.message,))
 
     async def moment_rows(self, shown: ShownCheckpoint, host: Speaker) -> Sequence[Row]:
