@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from hitl_tui.console.dialogs.decided_elsewhere import beside, overtake
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
 from hitl_tui.console.dialogs.remote_dialog import RemoteDialog
 from hitl_tui.console.dialogs.task_step_dialog import Said
-from hitl_tui.console.modal_screen import Modal
 from hitl_tui.core.review_request import PLAN
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, safe_message
@@ -66,18 +66,11 @@ async def _told_when_gone(app: Console, remote: RemoteInbox, waiting: WaitingRev
     """While dialogs about a request are open, tell them when it doesn't wait any more."""
 
     async def tell() -> None:
-        while True:
-            gone = remote.runtime.gone(waiting.request.request_id) if remote.runtime is not None else None
-            if gone is not None:
-                words = safe_message(gone, multiline=False)
-                for screen in app.screen_stack:
-                    if isinstance(screen, Modal):
-                        screen.overtaken(words)
+        gone = None
+        while gone is None:
             await asyncio.sleep(_LOOK)
+            gone = remote.runtime.gone(waiting.request.request_id) if remote.runtime is not None else None
+        await overtake(app, safe_message(gone, multiline=False))
 
-    telling = asyncio.create_task(tell())
-    try:
+    async with beside(tell()):
         yield
-    finally:
-        telling.cancel()
-        await asyncio.wait({telling})

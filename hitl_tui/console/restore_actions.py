@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.session_handle import SessionHandle
 from hitl_tui.core.todos import SupervisorTodo
-from hitl_tui.language import _
+from hitl_tui.language import _, safe_message
 from hitl_tui.threads.session_diff import consequences
 from hitl_tui.wording.history_rows import restore_words
 from hitl_tui.wording.status_words import number_of
@@ -15,7 +15,7 @@ from hitl_tui.wording.thread_rows import name_of
 
 if TYPE_CHECKING:
     from hitl_tui.commands.results import CommandResult
-    from hitl_tui.console.services import Console
+    from hitl_tui.console.services import Console, Speaker
     from hitl_tui.threads.session_history import CheckpointInfo
 
 
@@ -46,6 +46,23 @@ async def step_back(
     if not await confirm(console, _("Continue from a step of {todo}").format(todo=number), said, _("Restore")):
         return None
     return await handle.handler.handle_command(f"/checkpoint restore {info.checkpoint_id}")
+
+
+def done_words(result: CommandResult | None, host: Speaker) -> str | None:
+    """Return what came of going back, one safe line; None where it failed or wasn't confirmed, which is said.
+
+    Args:
+        result: what the command answered; None when it wasn't confirmed.
+        host: shows why nothing was done.
+    """
+    if result is None:
+        host.say(_("Nothing was changed."))
+        return None
+    message = safe_message(result.message, multiline=False)
+    if not result.failed:
+        return message
+    host.say(message, error=True)
+    return None
 
 
 async def restore_named(console: Console, handle: SessionHandle, name: str) -> CommandResult | None:

@@ -10,7 +10,7 @@ from textual import events
 from textual.widgets import OptionList
 
 from hitl_tui.console.dialogs.prompt_dialogs import WordsDialog
-from hitl_tui.console.widgets.action_bar import Actions
+from hitl_tui.console.widgets.action_bar import ActionClicked
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.dialog_frame import Dialog
 from hitl_tui.console.widgets.prompt_line import Prompt
@@ -197,11 +197,11 @@ async def test_a_click_as_another_question_takes_the_place_opens_nothing(tmp_pat
         await c.to_question()
         await c.press("space")  # after a pause
         assert c.panel.select("todo_003")
-        c.panel.post_message(Actions.Clicked(3))
+        c.panel.post_message(ActionClicked(3))
         await c.pilot.pause()
         assert c.app.screen is c.session, "no reason is asked for what was only just drawn"
         await c.until(lambda: c.panel.complete and c.rested(), "the question, as it stays")
-        c.panel.post_message(Actions.Clicked(3))
+        c.panel.post_message(ActionClicked(3))
         await c.until(lambda: isinstance(c.app.screen, WordsDialog), "the reason")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from console_support import RISE, console
 from textual import events
 
-from hitl_tui.console.widgets.action_bar import Actions
+from hitl_tui.console.widgets.action_bar import ActionClicked
 
 
 async def test_a_click_on_a_question_that_goes_away_meanwhile_loses_no_character(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ async def test_a_click_on_a_question_that_goes_away_meanwhile_loses_no_character
         assert c.session.handle is not None
         await c.session.handle.handler.handle_command("/stop")
         await c.until(lambda: not c.panel.display, "no question")
-        c.panel.post_message(Actions.Clicked(1))  # it was made while the question stood there, and arrives now
+        c.panel.post_message(ActionClicked(1))  # it was made while the question stood there, and arrives now
         await c.until(lambda: c.panel.has_focus, "the focus")
         for character in "abc":
             c.app.post_message(events.Key(character, character))

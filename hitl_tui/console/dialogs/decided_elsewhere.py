@@ -38,9 +38,9 @@ async def told_when_gone(app: Console, handle: SessionHandle, question: Question
 
     async def tell() -> None:
         await _gone(handle, [question])
-        await _overtake(app, await gone_words(handle, question))
+        await overtake(app, await gone_words(handle, question))
 
-    async with _beside(tell()):
+    async with beside(tell()):
         yield
 
 
@@ -58,13 +58,13 @@ async def told_when_ended(app: Console, handle: SessionHandle, todo: SupervisorT
         seen = handle.session.snapshot
         while (now := seen.todo(todo.id)) is not None and now.status is Status.IN_PROGRESS:
             seen = await handle.session.changed(seen)
-        await _overtake(app, _("{id} has ended; there is nothing left to stop.").format(id=number_of(todo.id)))
+        await overtake(app, _("{id} has ended; there is nothing left to stop.").format(id=number_of(todo.id)))
 
-    async with _beside(tell()):
+    async with beside(tell()):
         yield
 
 
-async def _overtake(app: Console, words: str) -> None:
+async def overtake(app: Console, words: str) -> None:
     """Tell every dialog, also one that opens from now on, why it can only be left."""
     while True:
         for screen in app.screen_stack:
@@ -92,12 +92,18 @@ async def told_when_some_gone(
                 waiting.remove(question)
                 review.gone(question, await gone_words(handle, question))
 
-    async with _beside(tell()):
+    async with beside(tell()):
         yield
 
 
 @asynccontextmanager
-async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """Let something be done while dialogs are open.
+
+    Args:
+        work: what is done; it ends with them.
+    """
+
     async def quietly() -> None:
         with suppress(HitlError):  # the session itself can't go on, and says so
             await work

@@ -25,7 +25,7 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.console.modal_screen import SingleResultScreen
 from hitl_tui.console.screens.history_panes import GRAPH, PAST, PLAN, SPACES
 from hitl_tui.console.screens.history_view import DIFF, VIEW, HistoryFrame
-from hitl_tui.console.widgets.action_bar import ReplayAction
+from hitl_tui.console.widgets.action_bar import ActionClicked
 from hitl_tui.console.widgets.bars import HeaderBar, KeyLine, MessageLine
 from hitl_tui.console.widgets.history_table import GraphTable
 from hitl_tui.console.widgets.plan_table import PlanTable
@@ -334,7 +334,7 @@ class HistoryScreen(SingleResultScreen[bool]):
         if self.focused is not None:
             await self.focused.run_action("select_cursor")
 
-    def on_replay_action_clicked(self, event: ReplayAction.Clicked) -> None:
+    def on_action_clicked(self, event: ActionClicked) -> None:
         event.stop()
         self.action_act(event.number)
 

@@ -169,7 +169,7 @@ class HistoryView(Protocol):
 
     async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
         """Return what a checkpoint is compared with when none is marked."""
-        ...
+        return await self.reader.info(place.info.parent_id)
 
     def name(self, info: CheckpointInfo, number: int) -> str:
         """Return a checkpoint's name among others, safe."""

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from hitl_tui.console.dialogs.prompt_dialogs import confirm
 from hitl_tui.console.history_actions import difference_between, result_of, show_steps, todo_then
 from hitl_tui.console.history_cursor import PAGE, HistoryCursor
-from hitl_tui.console.restore_actions import go_back
+from hitl_tui.console.restore_actions import done_words, go_back
 from hitl_tui.console.screens.history_panes import GRAPH, MOMENT, PLAN, STATE, ThreadPanes
 from hitl_tui.console.screens.history_view import HistoryPanes, HistoryView, ShownCheckpoint
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, safe_message
+from hitl_tui.language import _, mark
 from hitl_tui.threads.checkpoint_causes import CheckpointCauses
 from hitl_tui.threads.session_diff import Difference, compare
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
@@ -158,18 +158,13 @@ class ReplayView(HistoryView):
         return await (self._fork if capability is Capability.FORK else self._restore)(place, host)
 
     async def _restore(self, place: HistoryPlace, host: Speaker) -> bool:
-        result = await go_back(self._console, self._handle, place.info)
-        if result is None:
-            host.say(_("Nothing was changed."))
+        said = done_words(await go_back(self._console, self._handle, place.info), host)
+        if said is None:
             return False
-        message = safe_message(result.message, multiline=False)
-        if result.failed:
-            host.say(message, error=True)
-        else:
-            self._display.say(message)
-            self._display.note(message)
-            self._display.to_next_question()
-        return not result.failed
+        self._display.say(said)
+        self._display.note(said)
+        self._display.to_next_question()
+        return True
 
     async def _fork(self, place: HistoryPlace, host: Speaker) -> bool:
         """Begin another session at a checkpoint when that is confirmed; then offer to open it."""

@@ -16,7 +16,7 @@ from textual.widget import Widget
 
 from hitl_tui.console import keys
 from hitl_tui.console.history_cursor import CheckpointMarks, HistoryCursor
-from hitl_tui.console.restore_actions import step_back
+from hitl_tui.console.restore_actions import done_words, step_back
 from hitl_tui.console.screens.history_screen import HistoryScreen
 from hitl_tui.console.screens.history_view import (
     DIFF,
@@ -31,7 +31,7 @@ from hitl_tui.console.widgets.lists import Reader
 from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import safe_text
-from hitl_tui.language import _, mark, safe_message
+from hitl_tui.language import _, mark
 from hitl_tui.threads.state_diff import values_that_differ
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
 from hitl_tui.wording.difference_rows import value_rows
@@ -142,9 +142,6 @@ class StepsView(HistoryView):
     async def load(self, place: HistoryPlace, host: Speaker, *, ours: bool) -> ShownCheckpoint:
         return ShownCheckpoint(place, ours, "", "", await self._states.get(place.info.checkpoint_id))
 
-    async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
-        return await self.reader.info(place.info.parent_id)
-
     def name(self, info: CheckpointInfo, number: int) -> str:
         return name_of(info)
 
@@ -156,13 +153,7 @@ class StepsView(HistoryView):
 
     async def act(self, capability: Capability, place: HistoryPlace, host: Speaker) -> bool:
         """Let the team go on from a step when that is confirmed."""
-        result = await step_back(self._console, self._handle, self._todo, place.info)
-        if result is None:
-            host.say(_("Nothing was changed."))
-            return False
-        message = safe_message(result.message, multiline=False)
-        if result.failed:
-            host.say(message, error=True)
-        else:
-            self._say(message)
-        return not result.failed
+        said = done_words(await step_back(self._console, self._handle, self._todo, place.info), host)
+        if said is not None:
+            self._say(said)
+        return said is not None

@@ -130,9 +130,6 @@ class ThreadView(HistoryView):
         inside = [s for s in self._spaces if s.parent == info.checkpoint_id and s.ns.rpartition("|")[0] == self._ns]
         return thread_rows.moment_rows(info, full, led, edited, inside, ours=shown.ours)
 
-    async def before(self, place: HistoryPlace) -> CheckpointInfo | None:
-        return await self.reader.info(place.info.parent_id)
-
     def name(self, info: CheckpointInfo, number: int) -> str:
         return thread_rows.name_of(info)
 

@@ -17,6 +17,14 @@ from hitl_tui.console.keymap import keymap_of
 from hitl_tui.core.safe_text import safe_text
 
 
+class ActionClicked(Message):
+    """An action was clicked, which has this number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.number = number
+
+
 class ReplayAction(Static):
     """One of the things to do; a click does it, too.
 
@@ -24,13 +32,6 @@ class ReplayAction(Static):
         number: its key.
         label: one word.
     """
-
-    class Clicked(Message):
-        """It was clicked."""
-
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
 
     def __init__(self, number: int, label: str) -> None:
         super().__init__(id=f"replay-{number}")
@@ -52,7 +53,7 @@ class ReplayAction(Static):
 
     def on_click(self, event: Click) -> None:
         event.stop()
-        self.post_message(self.Clicked(self._number))
+        self.post_message(ActionClicked(self._number))
 
 
 MOST_ROWS = 3
@@ -76,18 +77,11 @@ class Place(Static):
 
     def on_click(self, event: Click) -> None:
         event.stop()
-        self.post_message(Actions.Clicked(self.number))
+        self.post_message(ActionClicked(self.number))
 
 
 class Actions(Container):
     """All of them, in as many rows as they need."""
-
-    class Clicked(Message):
-        """A place was clicked, which has this number."""
-
-        def __init__(self, number: int) -> None:
-            super().__init__()
-            self.number = number
 
     def compose(self) -> ComposeResult:
         for number in range(1, 8):

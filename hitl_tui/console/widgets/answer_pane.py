@@ -9,7 +9,6 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Markdown, Static
@@ -17,6 +16,7 @@ from textual.widgets.markdown import MarkdownBlock
 
 from hitl_tui.console import keys
 from hitl_tui.console.widgets.answer_table import TableBlock
+from hitl_tui.console.widgets.lists import Reader
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
 from hitl_tui.wording.times import local_times
@@ -75,10 +75,10 @@ class _SafeMarkdown(Markdown):
         return TableBlock if block_name == "table_open" else super().get_block_class(block_name)
 
 
-class AnswerPane(VerticalScroll):
+class AnswerPane(Reader):
     """The answer as rendered Markdown; its links are text."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.MOVE, keys.ANSWER)]
+    BINDINGS: ClassVar[list[BindingType]] = [*keys.bindings(keys.ANSWER)]
 
     class Wanted(Message):
         """A key asks for something: to `copy` or `export` the answer, to open a `source` of it, or to `leave`."""
@@ -103,12 +103,6 @@ class AnswerPane(VerticalScroll):
     def text(self) -> str:
         """The answer that is shown; empty before there is one."""
         return self._text
-
-    def action_cursor_down(self) -> None:
-        self.action_scroll_down()
-
-    def action_cursor_up(self) -> None:
-        self.action_scroll_up()
 
     def action_want(self, what: str) -> None:
         self.post_message(self.Wanted(what))

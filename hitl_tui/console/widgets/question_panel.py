@@ -25,7 +25,7 @@ from hitl_tui.console.keymap import Keymap, keymap_of
 from hitl_tui.console.question_queue import QuestionQueue
 from hitl_tui.console.row_layout import content_of
 from hitl_tui.console.services import console_of
-from hitl_tui.console.widgets.action_bar import Actions
+from hitl_tui.console.widgets.action_bar import ActionClicked, Actions
 from hitl_tui.console.widgets.fitted_layout import Fitted
 from hitl_tui.console.widgets.virtual_rows import Readable, Rows
 from hitl_tui.core.requests import Verdict
@@ -356,7 +356,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
         if self.has_focus:
             self._places()
 
-    def on_actions_clicked(self, event: Actions.Clicked) -> None:
+    def on_action_clicked(self, event: ActionClicked) -> None:
         """A place was clicked: the click that brings the focus here decides nothing."""
         event.stop()
         if self._answering.only_focuses(focused=self.has_focus):
