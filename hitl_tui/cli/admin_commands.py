@@ -40,7 +40,7 @@ async def opened(job: Job, *, make: bool = False) -> AsyncIterator[SessionRegist
     """
     async with SessionRegistry.open(job.data, job.environ, once=job.once, make=make) as registry:
         if not job.arguments.json:
-            registry.tell_warnings(lambda said: job.err.lines([shown(translate(said))]))
+            registry.tell_warnings(job.say)
         yield registry
 
 
@@ -49,7 +49,7 @@ async def looking(job: Job) -> AsyncIterator[SessionRegistry]:
     """Open the data folder for what also works where this account can't write, and say so there."""
     async with opened(job) as registry:
         if registry.data.note and not job.arguments.json:
-            job.err.lines([shown(translate(registry.data.note))])
+            job.say(registry.data.note)
         yield registry
 
 
@@ -158,7 +158,7 @@ async def prune(job: Job) -> int:
         document = {"status": "pruned", "message": message, "sessions": listed, "deleted": gone}
         job.out.document({**document, "stayed": dict(pruned.stayed)})
     else:
-        job.err.lines(shown(translate(why)) for why in pruned.stayed.values())
+        job.say(*pruned.stayed.values())
         job.out.lines([translate(message)])
     return FAILURE if pruned.stayed else DONE
 

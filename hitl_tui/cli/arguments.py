@@ -108,6 +108,7 @@ def parse(argv: Sequence[str]) -> Arguments:
 
         return Arguments(command, help=signs(parser.format_help()))
     words = known.pop("words", [])
+    del known["lang"]  # `language_of` read it before
     found = Arguments(command, text=" ".join(words), **known)
     if command == CONSOLE and words:
         _check_typing_mistake(words, argv)

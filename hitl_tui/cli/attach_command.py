@@ -9,7 +9,7 @@ from pathlib import Path
 
 from hitl_tui.cli.console_command import has_screen, open_console
 from hitl_tui.cli.fast_args import Arguments
-from hitl_tui.cli.graph_settings import content_of_file, given_settings, header_variables
+from hitl_tui.cli.graph_settings import given_settings, header_variables, text_or_file
 from hitl_tui.cli.job import Job, Stdin
 from hitl_tui.cli.session_jobs import exit_code, given_text, outcome, printed, told
 from hitl_tui.cli.settings import operator_of, workspace_folder
@@ -158,7 +158,7 @@ def _query(given: Arguments, stdin: Stdin | None, declaration: GraphDeclaration)
     if text is None:
         return GO_ON if declaration.thread else ""
     if text.startswith("@"):
-        return content_of_file(given_path(text[1:]))
+        return text_or_file(text)
     return given_text(text, stdin)
 
 
@@ -167,7 +167,6 @@ async def _take_over(job: Job) -> int:
     from hitl_tui.cli.admin_commands import opened
     from hitl_tui.cli.inbox_commands import inbox
     from hitl_tui.commands.waiting_threads import take_over
-    from hitl_tui.wording.text_lines import shown
 
     given = job.arguments
     if not is_url(given.name) or given.input is not None or given.thread or given.session:
@@ -177,7 +176,7 @@ async def _take_over(job: Job) -> int:
     async with opened(job, make=True) as registry:
         found = await take_over(registry, given_settings(given).of_one(declaration), workspace, operator)
     said = counted_message("{} thread waits at {}.", "{} threads wait at {}.", found.waiting, one_line(given.name, 200))
-    job.err.lines([shown(translate(line)) for line in (said, *found.problems)])
+    job.say(said, *found.problems)
     return await inbox(job)
 
 

@@ -104,7 +104,7 @@ async def _audit(job: Job) -> int:
     if arguments.what == "accept":
         return await _accept(folder, job)
     if folder.note and not arguments.json:
-        job.err.lines([shown(translate(folder.note))])
+        job.say(folder.note)
     async with open_record(folder) as ledger:
         if arguments.what == "attention":
             return await _attention(ledger, job, bounds)
@@ -134,7 +134,7 @@ async def _accept(folder: DataFolder, job: Job) -> int:
     if job.arguments.json:
         job.out.document({"status": "accepted", "message": message, "key": key})
     else:
-        job.err.lines([shown(translate(one)) for one in said])
+        job.say(*said)
         job.out.lines([translate(message)])
     return INTACT
 
@@ -353,7 +353,7 @@ async def _head(ledger: Streams, job: Job) -> int:
         problems += wrong
     if not anchors and not problems and stream is not None:
         raise _unknown(stream)
-    job.err.lines([shown(translate(problem)) for problem in problems])
+    job.say(*problems)
     if job.arguments.json:
         message = counted_message("{} anchor; keep them elsewhere.", "{} anchors; keep them elsewhere.", len(anchors))
         status = "changed" if problems else "ok"
@@ -491,5 +491,5 @@ async def _attention(ledger: TableLedger, job: Job, bounds: tuple[str, str]) -> 
         job.out.document({"status": "ok", "message": message, "approvers": approvers, "fatigue": warnings})
     else:
         job.out.lines([*(shown(line) for one in found for line in attention_lines(one)), translate(message)])
-        job.err.lines([shown(translate(said)) for said in tired])
+        job.say(*tired)
     return INTACT

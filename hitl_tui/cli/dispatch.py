@@ -7,18 +7,18 @@ import os
 import re
 import sys
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hitl_tui.cli.fast_args import CONSOLE, Arguments, language_of, passed_on, plain
+from hitl_tui.cli.fast_args import CONSOLE, Arguments, language_of, plain
 from hitl_tui.cli.output import Output, standard
 from hitl_tui.core.errors import BadInput, HitlError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
-from hitl_tui.language import translate, using
+from hitl_tui.language import VARIABLE, translate, using
 from hitl_tui.policy.secrecy import Secrecy
 from hitl_tui.supervisor.termination import Terminated, Termination
 from hitl_tui.tracing.langsmith import flush_traces, let_go_at_exit
@@ -49,7 +49,7 @@ def run(argv: Sequence[str], began: str = "") -> int:
     ending = Termination.current()
     ending.last_words = partial(_interrupted, wants_json=wants_json, out=out, err=err)
     try:
-        with using(code), passed_on(code, os.environ), ending.noting():
+        with using(code), _passed_on(VARIABLE, code), ending.noting():
             return _understood(argv, began, secrecy, out, err)
     except KeyboardInterrupt as stop:
         return _interrupted(stop, wants_json=wants_json, out=out, err=err)
@@ -71,29 +71,33 @@ def _understood(argv: Sequence[str], began: str, secrecy: Secrecy, out: Output, 
 
 
 @contextmanager
-def _in_database(given: str | None) -> Iterator[None]:
-    """Let the environment name the database that the option names: programs that are started use it, too.
+def _passed_on(name: str, value: str) -> Iterator[None]:
+    """Let a variable of the environment have a value within a block: programs that are started there have it, too."""
+    before = os.environ.get(name)
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = before
+
+
+def _in_database(given: str | None) -> AbstractContextManager[None]:
+    """Let the environment name the database that the option names.
 
     Raises:
         BadInput: it isn't one, or holds a password.
     """
     if given is None:
-        yield
-        return
+        return nullcontext()
     from hitl_tui.config.postgres_address import ENVIRONMENT, database_address
     from hitl_tui.config.postgres_address import OPTION as DATABASE
 
     if not given.strip():
         raise BadInput("--database needs the address of a PostgreSQL database.")
-    before = os.environ.get(ENVIRONMENT)
-    os.environ[ENVIRONMENT] = database_address(given.strip(), DATABASE)
-    try:
-        yield
-    finally:
-        if before is None:
-            os.environ.pop(ENVIRONMENT, None)
-        else:
-            os.environ[ENVIRONMENT] = before
+    return _passed_on(ENVIRONMENT, database_address(given.strip(), DATABASE))
 
 
 def _look_here(arguments: Arguments | None, secrecy: Secrecy) -> None:

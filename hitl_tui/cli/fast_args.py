@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -31,25 +30,6 @@ def language_of(argv: Sequence[str], environ: Mapping[str, str]) -> str:
         return chosen(given if given in CODES else "", environ)
     except ValueError as error:
         raise BadInput(Message('{} must be en or ko, not "{}".', VARIABLE, one_line(str(error), 40))) from error
-
-
-@contextmanager
-def passed_on(code: str, environ: MutableMapping[str, str]) -> Iterator[None]:
-    """Name the language in the environment within a block: programs started there speak it, whoever chose it.
-
-    Args:
-        code: the language in use.
-        environ: the environment that they are given.
-    """
-    before = environ.get(VARIABLE)
-    environ[VARIABLE] = code
-    try:
-        yield
-    finally:
-        if before is None:
-            environ.pop(VARIABLE, None)
-        else:
-            environ[VARIABLE] = before
 
 
 def _given(argv: Sequence[str]) -> str:
@@ -106,7 +86,6 @@ class Arguments(NamedTuple):
         header: headers for such a server, each with the variable that holds it.
         waiting: take over all threads that wait on such a server, of `attach`.
         limit, skip: how many to list and to leave out before, of `open`; None when it wasn't given.
-        lang: `en` or `ko`, given with `--lang`; empty for what the environment says.
         host, port: where `web` listens; None when no port was given.
         no_open: open no browser, of `web`.
         trust: digest of a workspace that is trusted for this call, given with `--trust`; empty for none.
@@ -173,7 +152,6 @@ class Arguments(NamedTuple):
     metrics: str | None = None
     limit: int | None = None
     skip: int | None = None
-    lang: str = ""
     database: str | None = None
     host: str = ""
     port: int | None = None
@@ -248,5 +226,4 @@ def plain(argv: Sequence[str]) -> Arguments | None:
         workspace=given.get("--workspace"),
         session=given.get("--session", ""),
         mode=given.get("--mode", ""),
-        lang=given.get(OPTION, ""),
     )

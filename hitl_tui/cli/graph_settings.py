@@ -40,7 +40,7 @@ def given_object(name: str, text: str | None) -> JsonObject:
     """
     if text is None:
         return {}
-    content = content_of_file(given_path(text[1:])) if text.startswith("@") else text
+    content = text_or_file(text)
     try:
         found = strict_json(content)
     except ValueError as error:
@@ -71,8 +71,16 @@ def header_variables(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def content_of_file(path: Path) -> str:
-    """Return the text of a file that a command line names. Raises BadInput: it can't be read, or is too long."""
+def text_or_file(text: str) -> str:
+    """Return a text that an option gives; of `@file`, what the file holds.
+
+    Raises:
+        BadInput: the file can't be read, or is too long.
+    """
+    return _content(given_path(text[1:])) if text.startswith("@") else text
+
+
+def _content(path: Path) -> str:
     from hitl_tui.supervisor.session_input import LONGEST_QUERY
 
     most, name = LONGEST_QUERY * 4, one_line(str(path), 200)

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from hitl_tui.cli.admin_commands import DONE, looking
+from hitl_tui.cli.graph_settings import text_or_file
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.runtime_reach import reach
 from hitl_tui.cli.session_jobs import acting_of, given_text, handler_of
@@ -218,7 +218,7 @@ async def inbox(job: Job) -> int:
             _document(job, registry, message, requests=requests, warnings=[*warnings])
         else:
             _print_problems(job, registry)
-            job.err.lines([shown(translate(said)) for said in warnings])
+            job.say(*warnings)
             people = ApproverFile(job.data).current
             files = await _files(registry, found)
             lines = (line for one in found for line in _lines(job, one, people, files))
@@ -238,7 +238,7 @@ def _code_of(registry: SessionRegistry) -> int:
 
 
 def _print_problems(job: Job, registry: SessionRegistry) -> None:
-    job.err.lines([shown(translate(problem)) for problem in registry.tasks.problems])
+    job.say(*registry.tasks.problems)
 
 
 async def _files(registry: SessionRegistry, found: Sequence[_Waiting]) -> dict[str, FilePreview | None]:
@@ -381,12 +381,7 @@ async def _decide_elsewhere(job: Job, registry: SessionRegistry) -> int:
 def _given_arguments(job: Job) -> str:
     """Return what goes with an edit or a response: as it is given, or a file's content."""
     given = job.arguments
-    text = given.args or ""
-    if text.startswith("@"):
-        try:
-            text = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise BadInput(Message("{} can't be read: {}.", one_line(text[1:], 200), type(error).__name__)) from error
+    text = text_or_file(given.args or "")
     if given.answer in (EDIT, "respond") and not text.strip():
         raise BadInput(Message("{} needs --args.", given.answer))
     return given_text(text, job.stdin)
@@ -483,7 +478,7 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         job.out.document({"status": "decided", "message": result.message, "id": request.id, **result.data, **more})
     else:
         job.out.lines([shown(translate(result.message))])
-        job.err.lines([shown(translate(failed))] if failed else [])
+        job.say(*filter(None, [failed]))
     return WAITS if result.data.get("needed") else DONE
 
 

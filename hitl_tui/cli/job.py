@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from hitl_tui.cli.fast_args import Arguments
 from hitl_tui.cli.log_file import LogFile
 from hitl_tui.cli.output import Output
+from hitl_tui.language import translate
 from hitl_tui.supervisor.termination import Termination, run_until_terminated
 
 
@@ -56,6 +57,12 @@ class Job:
     def give(self, command: str) -> str:
         """Return what a person types in a shell to give a chat command to this session."""
         return f"hitl-tui do {self.session_id}{self.place} {_shell_word(command)}"
+
+    def say(self, *said: str) -> None:
+        """Write sentences to standard error, in the person's language."""
+        from hitl_tui.wording.text_lines import shown
+
+        self.err.lines(shown(translate(one)) for one in said)
 
     def run(self, main: Coroutine[Any, Any, int]) -> int:
         """Run a coroutine, which a signal cancels; what anything else prints meanwhile goes to standard error."""

@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING
 from hitl_tui.config.extras import install_help
 from hitl_tui.core.errors import MissingExtra
 from hitl_tui.core.messages import Message
-from hitl_tui.language import translate
 from hitl_tui.web.listening import given_address
-from hitl_tui.wording.text_lines import shown
 
 if TYPE_CHECKING:
     from hitl_tui.channels.metrics import ProcessFigures
@@ -50,5 +48,5 @@ async def metrics_of(
     figures = ProcessFigures(open_now)
     async with metrics_at(host, port, registry, figures) as at:
         where = f"http://[{host}]:{at}" if ":" in host else f"http://{host}:{at}"
-        job.err.lines([shown(translate(Message("Figures for Prometheus: {}", f"{where}/metrics")))])
+        job.say(Message("Figures for Prometheus: {}", f"{where}/metrics"))
         yield figures

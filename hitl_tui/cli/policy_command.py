@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hitl_tui.cli.graph_settings import text_or_file
 from hitl_tui.cli.job import Job
 from hitl_tui.cli.settings import existing_workspace
 from hitl_tui.config.loader import FILE_NAME, content_of, parse_content
@@ -249,12 +250,7 @@ def _supposed(job: Job) -> _Asked:
         )
     if not (outside or inside):
         raise BadInput(Message("Say what is asked about: --request, or --agent and --action, or --team."))
-    text = given.args
-    if text is not None and text.startswith("@"):
-        try:
-            text = Path(text[1:]).read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise BadInput(Message("{} can't be read: {}.", one_line(text[1:], 200), type(error).__name__)) from error
+    text = None if given.args is None else text_or_file(given.args)
     try:
         arguments: Json = None if text is None else strict_json(text)
     except ValueError as error:

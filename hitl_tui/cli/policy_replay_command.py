@@ -62,7 +62,7 @@ async def replayed(job: Job) -> int:
             }
         )
     else:
-        job.err.lines([shown(translate(said)) for said in problems])
+        job.say(*problems)
         job.out.lines([shown(line) for line in (*map(_difference_line, found), translate(message))])
     return FOUND if found else NOTHING
 

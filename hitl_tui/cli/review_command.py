@@ -231,7 +231,7 @@ class _Reviewer:
                 except StorageError as error:
                     if str(error) != problem:
                         problem = str(error)
-                        self._job.err.lines([shown(translate(error.message))])
+                        self._job.say(error.message)
                     await asyncio.sleep(_AGAIN)
                 else:
                     return

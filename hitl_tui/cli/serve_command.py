@@ -7,7 +7,6 @@ import ipaddress
 import logging
 import sys
 from collections.abc import Mapping
-from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,6 @@ from hitl_tui.language import translate
 from hitl_tui.policy.rule_check import folder_problems
 from hitl_tui.web.auth import authority
 from hitl_tui.web.listening import given_address, listening
-from hitl_tui.wording.text_lines import shown
 
 if TYPE_CHECKING:
     import socket
@@ -78,10 +76,10 @@ async def serve(job: Job) -> int:
         if given.feedback:
             from hitl_tui.channels.plan_feedback.store_address import store_at
 
-            board = FeedbackBoard(store_at(given.feedback), answers, partial(_say, job), settings.poll_interval)
-        registry.tell_warnings(partial(_say, job))
+            board = FeedbackBoard(store_at(given.feedback), answers, job.say, settings.poll_interval)
+        registry.tell_warnings(job.say)
         for said in folder_problems(root, registry.approvers.current):
-            _say(job, said)
+            job.say(said)
         with JobJournal.open(job.data) as journal:
             runtime = Runtime(
                 registry,
@@ -109,10 +107,6 @@ async def serve(job: Job) -> int:
             except* HitlError as errors:
                 raise _first(errors) from errors
     return FAILURE if runtime.failed else DONE
-
-
-def _say(job: Job, said: str) -> None:
-    job.err.lines([shown(translate(said))])
 
 
 def _listener(job: Job) -> socket.socket:
@@ -150,7 +144,7 @@ async def _listen(job: Job, runtime: Runtime, answers: RemoteAnswers, listener: 
     local = ipaddress.ip_address(host).is_loopback
     application = site(runtime, answers, callers, open=not token, local_port=port if local else 0)
     address = f"http://{authority(host, port)}"
-    await serve_http(application, listener, lambda: _say(job, Message("The runtime is at {}", address)))
+    await serve_http(application, listener, lambda: job.say(Message("The runtime is at {}", address)))
 
 
 def _first(group: BaseExceptionGroup[HitlError]) -> HitlError:

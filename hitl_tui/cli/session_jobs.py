@@ -77,7 +77,7 @@ async def run(job: Job) -> int:
         job.session_id = setup.info.id
         job.log.hide(setup.secrets)
         if not given.json:
-            job.err.lines([shown(translate(said)) for said in folder_problems(workspace, registry.approvers.current)])
+            job.say(*folder_problems(workspace, registry.approvers.current))
         _load_engine()
         async with open_session(registry.store, setup, query) as session:
             with told(job, session):
@@ -159,7 +159,7 @@ async def do(job: Job) -> int:
                 await session.take_over()
             handler = handler_of(registry, session, setup, acting)
             if session.setup.broken and looks and not given.json:
-                job.err.lines([shown(translate(session.setup.broken))])
+                job.say(session.setup.broken)
             before = session.snapshot.raw
             with told(job, session):
                 if looks:  # what an earlier process left half done comes first, so that the picture is true

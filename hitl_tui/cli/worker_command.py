@@ -12,9 +12,7 @@ from hitl_tui.cli.settings import existing_workspace
 from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
-from hitl_tui.language import translate
 from hitl_tui.ledger.existing_record import named_database
-from hitl_tui.wording.text_lines import shown
 
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job
@@ -43,16 +41,16 @@ async def worker(job: Job) -> int:
         with importing():
             from hitl_tui.channels.worker import SessionWorker
             from hitl_tui.supervisor.admin import parse_age
-        registry.tell_warnings(lambda said: _say(job, said))
+        registry.tell_warnings(job.say)
         name = given.name or f"worker-{os.getpid()}"
         for copy in copies:
-            _say(job, Message("{} carries {} in {}.", f"{name}@{socket.gethostname()}", copy.shown, copy.folder))
+            job.say(Message("{} carries {} in {}.", f"{name}@{socket.gethostname()}", copy.shown, copy.folder))
         service = SessionWorker(
             registry,
             copies,
             name=name,
             concurrency=given.concurrency,
-            tell=lambda said: _say(job, said),
+            tell=job.say,
             hide=job.log.hide,
         )
         service.prune_after = parse_age(given.older_than) if given.older_than is not None else None
@@ -83,7 +81,3 @@ def _copies(job: Job) -> list[WorkspaceCopy]:
         if name not in found:
             raise BadInput(Message("No workspace here is called {}; there is {}.", name, ", ".join(found)))
     return [copy for copy in found.values() if not wanted or copy.name in wanted]
-
-
-def _say(job: Job, said: str) -> None:
-    job.err.lines([shown(translate(said))])

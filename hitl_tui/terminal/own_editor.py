@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import shlex
 import shutil
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import is_structured
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _
 
@@ -29,14 +29,6 @@ async def edited(text: str) -> str:
     return found if ended else found.removesuffix("\n")
 
 
-def _is_json(text: str) -> bool:
-    """Return whether an editor is to take a text for JSON."""
-    try:
-        return isinstance(json.loads(text), dict | list)
-    except (ValueError, RecursionError):
-        return False
-
-
 async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
     """Let the person edit a text in $VISUAL or $EDITOR, and return it; the session's work goes on meanwhile.
 
@@ -45,7 +37,7 @@ async def text_from_editor(text: str, environ: Mapping[str, str]) -> str:
     """
     command = _words(environ.get("VISUAL") or environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="hitl-") as folder:
-        path = Path(folder) / ("input.json" if _is_json(text) else "input.txt")
+        path = Path(folder) / ("input.json" if is_structured(text) else "input.txt")
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         if code := await _run([*command, str(path)]):
             raise BadInput(_("The editor ended with exit code {code}; nothing was taken from it.").format(code=code))
