@@ -224,7 +224,7 @@ def _function(command: str) -> Callable[[Job], int | Coroutine[Any, Any, int]]:
 
         return console
     from hitl_tui.cli.subcommands import SUBCOMMANDS
-    from hitl_tui.console.idle_collector import importing
+    from hitl_tui.supervisor.module_loading import importing
 
     with importing():
         return SUBCOMMANDS[command].load()

@@ -156,7 +156,7 @@ class _Command:
         operator = operator_of(self._given.by, self._environ, self._data)
         if not self._given.approver:
             return operator()
-        from hitl_tui.policy.token_prompt import ask_token
+        from hitl_tui.terminal.token_prompt import ask_token
 
         name = one_line(self._given.approver, 80)
         return operator.by_token(self._given.approver, ask_token(_("Token of {name}: ").format(name=name)))

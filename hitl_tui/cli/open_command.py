@@ -227,7 +227,7 @@ def open_store(job: Job) -> int:
             return _attach_copy(job, arguments.thread, arguments.checkpoint)
     if not shown:
         return asyncio.run(print_store(arguments, job.out))
-    from hitl_tui.console.idle_collector import importing
+    from hitl_tui.supervisor.module_loading import importing
 
     with importing():
         from hitl_tui.console.store_app import run_store

@@ -14,12 +14,12 @@ from hitl_tui.cli.metrics_option import metrics_of
 from hitl_tui.cli.settings import existing_workspace, operator_of
 from hitl_tui.config.extras import install_help
 from hitl_tui.config.paths import given_path
-from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput, HitlError, MissingExtra
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
 from hitl_tui.language import translate
 from hitl_tui.policy.rule_check import folder_problems
+from hitl_tui.supervisor.module_loading import importing
 from hitl_tui.web.auth import authority
 from hitl_tui.web.listening import given_address, listening
 

@@ -18,7 +18,6 @@ from hitl_tui.commands.command_context import stopped_result
 from hitl_tui.commands.handler import CommandHandler
 from hitl_tui.commands.parser import is_command, parse
 from hitl_tui.commands.results import CommandResult
-from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput, StorageError
 from hitl_tui.core.json_text import is_structured
 from hitl_tui.core.json_types import JsonObject, TodoState
@@ -30,8 +29,8 @@ from hitl_tui.language import _, translate
 from hitl_tui.policy.approver_names import checked_name
 from hitl_tui.policy.operator_identity import Acting
 from hitl_tui.policy.rule_check import folder_problems
-from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.supervisor.activity import Activity
+from hitl_tui.supervisor.module_loading import importing
 from hitl_tui.supervisor.open_questions import files_of
 from hitl_tui.supervisor.open_session import OpenSession, open_session
 from hitl_tui.supervisor.session_follower import SessionFollower
@@ -43,6 +42,7 @@ from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import FAILED, FINISHED, PLANNING, RUNNING, Snapshot
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.own_command import own_command
+from hitl_tui.terminal.token_prompt import ask_token
 from hitl_tui.wording.text_lines import (
     answer_lines,
     answer_of,

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.cli.metrics_option import metrics_of
 from hitl_tui.cli.settings import existing_workspace
-from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message
 from hitl_tui.ledger.existing_record import named_database
+from hitl_tui.supervisor.module_loading import importing
 
 if TYPE_CHECKING:
     from hitl_tui.cli.job import Job

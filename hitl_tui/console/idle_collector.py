@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import gc
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from hitl_tui.supervisor.termination import Termination
+from collections.abc import Callable
 
 QUIET = 2.0
 """Seconds without a key before a person is thought not to type."""
@@ -44,20 +40,3 @@ class IdleCollector:
             return False
         gc.collect()
         return True
-
-
-@contextmanager
-def importing() -> Iterator[None]:
-    """Load modules within a block without a search for garbage: they make hundreds of thousands of objects and none.
-
-    What they made is left out of every later search, too. A signal waits until they are loaded.
-    """
-    before = len(sys.modules)
-    gc.disable()
-    try:
-        with Termination.current().noting():
-            yield
-    finally:
-        if len(sys.modules) > before:
-            gc.freeze()
-        gc.enable()

@@ -12,7 +12,6 @@ from typing import Protocol, TextIO, cast
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.messages import Message
-from hitl_tui.policy.token_prompt import ask_token
 from hitl_tui.repl.announcer import Say
 from hitl_tui.repl.line_session import KEYS, NUMBERS, LineSession
 from hitl_tui.repl.line_source import LineSource, PlainLines
@@ -20,6 +19,7 @@ from hitl_tui.supervisor.open_options import OpenOptions
 from hitl_tui.supervisor.session_registry import SessionRegistry
 from hitl_tui.supervisor.termination import run_until_terminated
 from hitl_tui.terminal.ascii_signs import _, writable
+from hitl_tui.terminal.token_prompt import ask_token
 from hitl_tui.wording.text_lines import Whole, is_terminal, terminal_width, wrapped
 
 Again = Callable[[str], str]

@@ -21,9 +21,9 @@ from hitl_tui.cli.arguments import COMMANDS, parse
 from hitl_tui.cli.fast_args import CONSOLE, plain
 from hitl_tui.cli.output import json_text
 from hitl_tui.cli.settings import data_folder, operator_name, workspace_folder
-from hitl_tui.console.idle_collector import importing
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.safe_text import MOST_MARKS, escaped_json, safe_text
+from hitl_tui.supervisor.module_loading import importing
 
 OPTIONS = ["--data", "--workspace", "--session", "--as", "--mode", "--lang"]
 VALUES = ["", "x", "run", "do", "two words", "step", "risk", "en", "ko"]

@@ -211,7 +211,7 @@ def test_the_second_of_two_approves_the_same_value_which_is_shown(run: Run, monk
     assert run("--approve", "--value", '{"limit": 500}')[0] == 3
     assert 'value: {"limit": 500}' in run("--status")[1]
     tokens = iter(["token of ann"] * 3)
-    monkeypatch.setattr("hitl_tui.policy.token_prompt.ask_token", lambda _words: next(tokens))
+    monkeypatch.setattr("hitl_tui.terminal.token_prompt.ask_token", lambda _words: next(tokens))
     for value in ((), ("--value", '{"limit": 5000}')):
         code, _, err = run("--approve", *value, "--approver", "ann")
         assert code == 2
