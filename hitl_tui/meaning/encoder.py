@@ -202,6 +202,14 @@ class Models:
         self._usual: Any = None
         self._learnt: Any = None
 
+    def _packaged(self, name: str) -> Any:
+        """Return the numbers in a file of this package: an array, or arrays by their names."""
+        with resources.files("hitl_tui.meaning").joinpath(name).open("rb") as file:
+            found = self._np.load(file)
+            return (
+                found.astype("f4") if name.endswith(".npy") else {key: part.astype("f4") for key, part in found.items()}
+            )
+
     def alike(self, question: Sequence[str], texts: Sequence[str]) -> list[float]:
         rows = self._remembered("quick", [*question, *texts], self.quick.encode)
         asked = rows[: len(question)]
@@ -210,8 +218,7 @@ class Models:
     def matching(self, question: str, windows: Sequence[Sequence[str]]) -> list[float]:
         np = self._np
         if self._learnt is None:
-            with resources.files("hitl_tui.meaning").joinpath("answer_match.npz").open("rb") as file:
-                self._learnt = {name: part.astype("f4") for name, part in np.load(file).items()}
+            self._learnt = self._packaged("answer_match.npz")
         learnt = self._learnt
         (asked,) = self._remembered("quick", [question], self.quick.encode)
         known = self._remembered("quick", [text for texts in windows for text in texts], self.quick.encode)
@@ -255,8 +262,7 @@ class Models:
         """Return what the thorough encoder makes of words, less what all words of their script have in common."""
         np = self._np
         if self._usual is None:
-            with resources.files("hitl_tui.meaning").joinpath("usual_words.npy").open("rb") as file:
-                self._usual = np.load(file).astype("f4")
+            self._usual = self._packaged("usual_words.npy")
         rows = np.asarray(self._thorough.passage(words), dtype="f4")
         rows /= np.linalg.norm(rows, axis=1, keepdims=True)
         rows -= self._usual[[1 if _HANGUL.search(word) else 0 for word in words]]
@@ -268,8 +274,7 @@ class Models:
 
     def sketches(self, texts: Sequence[str]) -> list[str]:
         if self._map is None:
-            with resources.files("hitl_tui.meaning").joinpath("window_map.npy").open("rb") as file:
-                self._map = self._np.load(file).astype("f4")
+            self._map = self._packaged("window_map.npy")
         found = self.pooled(texts) @ self._map
         found /= self._np.linalg.norm(found, axis=1, keepdims=True) + 1e-6
         parts = self._np.clip(self._np.round(found * _SCALE), -127, 127).astype("i1")

@@ -10,7 +10,6 @@ from itertools import product
 
 from hitl_tui.meaning.word_forms import noun_denied
 from hitl_tui.tables.links import CALLED, ValueLink, label_of
-from hitl_tui.tables.measures import Measures
 from hitl_tui.tables.moments import periods
 from hitl_tui.tables.profile import Column
 from hitl_tui.tables.query import Filter
@@ -52,9 +51,8 @@ _AGED = re.compile(r"세(?!기|대)|살|[- ]?years?[- ]olds?", re.I)
 class Filters:
     """The filters that a question may mean."""
 
-    def __init__(self, q: QuestionInTable, measures: Measures) -> None:
+    def __init__(self, q: QuestionInTable) -> None:
         self.q = q
-        self.measures = measures
 
     def value_readings(self) -> Iterator[tuple[list[Filter], frozenset[int], float]]:
         """Yield what the words of values may stand for: filters, their tokens, and how well they fit."""
@@ -267,7 +265,7 @@ class Filters:
                 or (value := self.q.ordinals.get(n, _number(token))) is None
             ):
                 continue
-            hit = self._number_filter(n, value, used | skipped, measure)
+            hit = self._number_filter(n, value, measure)
             if hit is not None:
                 made += [] if hit[0] in made else [hit[0]]
                 used |= hit[1]
@@ -276,7 +274,7 @@ class Filters:
 
     def _is_limit(self, token: Token) -> bool:
         """Whether a number says how many of the first or last are asked for: `상위 3개`, "top 3"."""
-        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        spans = self.q.spans("top", "bottom")
         before = self.q.text[: token.start].rstrip()
         return any(end == len(before) for _, end in spans)
 
@@ -289,9 +287,7 @@ class Filters:
         month = self.q.column(found["month"]) if "month" in found else None
         return found if month and 1 <= month.low <= month.high <= 12 else {}
 
-    def _number_filter(
-        self, n: int, value: float, taken: frozenset[int] | set[int], measure: str
-    ) -> tuple[Filter, set[int]] | None:
+    def _number_filter(self, n: int, value: float, measure: str) -> tuple[Filter, set[int]] | None:
         """Return how a number limits a column: compared with it, between two, or equal where it stands beside it."""
         token = self.q.tokens[n]
         later = next(

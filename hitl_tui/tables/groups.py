@@ -78,7 +78,7 @@ class Groups:
     @cached_property
     def _most_rows(self) -> bool:
         """Whether most is asked for of what the table is called: "the most bird strikes" in birdstrikes.csv."""
-        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        spans = self.q.spans("top", "bottom")
         figures = {c.name for c in self.q.figures()}
 
         def is_called(n: int) -> bool:
@@ -95,7 +95,7 @@ class Groups:
     @cached_property
     def _of_its_rows(self) -> bool:
         """Whether most is asked for among what the table is called, one by one: "the strongest earthquake"."""
-        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        spans = self.q.spans("top", "bottom")
         if MANY.search(self.q.text) or self.q.has("count", "each", "sum", "average"):
             return False
         before = (n for n, t in enumerate(self.q.tokens) if t.end <= min((start for start, _ in spans), default=0))
@@ -110,7 +110,7 @@ class Groups:
     @cached_property
     def _beside_most(self) -> frozenset[int]:
         """The words right behind the one for most or least, or before it in Korean."""
-        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        spans = self.q.spans("top", "bottom")
         return frozenset(
             n
             for n, token in enumerate(self.q.tokens)
@@ -148,7 +148,7 @@ class Groups:
     @cached_property
     def _led(self) -> frozenset[str]:
         """The columns of figures that the word for most or least means itself: the oldest have an age."""
-        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        spans = self.q.spans("top", "bottom")
         led = (n for n, token in enumerate(self.q.tokens) for a, b in spans if token.start < b and a < token.end)
         names = (name for n in led for name in self.q.links.columns[n])
         return frozenset(name for name in names if self.q.column(name).kind == "number")
@@ -173,7 +173,7 @@ class Groups:
     def time_asked(self) -> dict[str, str]:
         """The part of a column of dates that most or least is asked of: "which month", `무슨 요일`."""
         time = self.q.time_column()
-        ends = [end for name in ("top", "bottom") for _, end in self.q.operations.get(name, ())]
+        ends = [end for _, end in self.q.spans("top", "bottom")]
         for n, token in enumerate(self.q.tokens if time else ()):
             before = self.q.text[: token.start]
             asked = _UNIT_ASKED.search(before) or self.q.is_asked_for(n) or any(token.start - 1 == end for end in ends)
@@ -187,7 +187,7 @@ class Groups:
         """The words that are units of time."""
         return frozenset(n for n in range(len(self.q.tokens)) if self._unit(n))
 
-    def _entities(self, used: frozenset[int], measure: str, taken: set[str]) -> list[tuple[str, float]]:
+    def _entities(self, measure: str, taken: set[str]) -> list[tuple[str, float]]:
         """Return the columns whose values may be asked for, with how little that is said."""
         if self.time_asked:
             return [(name, -0.4) for name in self.time_asked] + [("", 0.15)] * self._of_its_rows
@@ -250,7 +250,7 @@ class Groups:
         unlikely = 0.4 * self._only_led(measure) + 0.8 * bool(
             measure and not self.q.is_time(measure) and self._last_row
         )
-        for entity, unsaid in self._entities(used, measure, taken):
+        for entity, unsaid in self._entities(measure, taken):
             part = self.time_asked.get(entity, "")
             none = tuple(v for v in self.q.column(entity).values if _NONE.match(v)) if entity else ()
             kept = (Filter(entity, "not", none),) if none and entity not in taken else ()
@@ -356,7 +356,7 @@ class Groups:
     @cached_property
     def _last_row(self) -> str:
         """Return how rows are ordered by their time where the last or first of them is asked for; empty if none is."""
-        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        spans = self.q.spans("top", "bottom")
         said = [match for match in _LAST.finditer(self.q.text) if self.q.time_column()]
         apart = any(not any(a < one.end() and one.start() < b for one in said) for a, b in spans)
         return "" if apart or not said else "asc" if _FIRST.search(said[0].group()) else "desc"
@@ -490,7 +490,7 @@ class Groups:
     def _limit(self) -> tuple[int, frozenset[int]]:
         """Return how many are asked for, and the token that says so."""
         words = {word: number for number, word in enumerate(_SMALL, start=2)}
-        spans = [span for name in ("top", "bottom") for span in self.q.operations.get(name, ())]
+        spans = self.q.spans("top", "bottom")
         for n, token in enumerate(self.q.tokens):
             near = any(0 <= token.start - end <= 10 or 0 <= start - token.end <= 2 for start, end in spans)
             after = self.q.text[token.end : token.end + 3].strip()

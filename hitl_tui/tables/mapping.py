@@ -59,7 +59,7 @@ class Reader:
     def __init__(self, question: str, table: Table, named: bool, *, by_meaning: bool = False) -> None:
         self.q = QuestionInTable(question, table, named, by_meaning=by_meaning)
         self.measures = Measures(self.q)
-        self.filters = Filters(self.q, self.measures)
+        self.filters = Filters(self.q)
         self.groups = Groups(self.q, self.measures)
         self.rating = Rating(self.q, self.measures, self.groups)
 

@@ -202,7 +202,7 @@ class Measures:
             return True
         if name not in self.q.said or set(words_of(name)) & RATES:
             return False
-        spans = [span for side in ("top", "bottom") for span in self.q.operations.get(side, ())]
+        spans = self.q.spans("top", "bottom")
         mine = self.q.said[name].tokens
         if self.q.korean:
             beside = (n for n in mine for start, _ in spans if 0 <= start - self.q.tokens[n].end <= 2)

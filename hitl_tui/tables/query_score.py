@@ -359,8 +359,8 @@ class Rating:
         joint = SECOND.search(self.q.text)
         if joint is None:
             return False
-        best = {start < joint.start() for name in ("top", "bottom") for start, _ in self.q.operations.get(name, ())}
-        figures = {start < joint.start() for name in WORKED for start, _ in self.q.operations.get(name, ())}
+        best = {start < joint.start() for start, _ in self.q.spans("top", "bottom")}
+        figures = {start < joint.start() for start, _ in self.q.spans(*WORKED)}
         return len(best) == len(figures) == 1 and best != figures
 
     def _uncompared(self, query: TableQuery) -> bool:

@@ -285,7 +285,7 @@ class QuestionInTable:
 
         They may mean a column as well: the deadliest has the most deaths.
         """
-        known = [span for name in ("top", "bottom") for span in self.operations.get(name, ())]
+        known = self.spans("top", "bottom")
         new = [(a, b) for a, b in superlatives(self.text) if not any(a < end and start < b for start, end in known)]
         if new:
             self.operations["top"] = sorted([*self.operations.get("top", ()), *new])
@@ -505,7 +505,7 @@ class QuestionInTable:
     def _names_too(self, n: int, likely: float) -> bool:
         """Whether a word that asks for something names a column as well: the heaviest has a mass, 점유율 is a share."""
         token = self.tokens[n]
-        shares = [span for name in ("share", "rate") for span in self.operations.get(name, ())]
+        shares = self.spans("share", "rate")
         asks = any(token.start < end and start < token.end for start, end in shares)
         counted = token.forms[-1].startswith("몇") and likely >= NAMED
         return counted or bool(lexicon().loosely.get(token.forms[-1])) or (asks and likely >= NAMED)
@@ -621,6 +621,10 @@ class QuestionInTable:
     def has(self, *operations: str) -> bool:
         return any(operation in self.operations for operation in operations)
 
+    def spans(self, *operations: str) -> list[tuple[int, int]]:
+        """Return where the words of some operations stand, those of the first one first."""
+        return [span for name in operations for span in self.operations.get(name, ())]
+
     @property
     def aggregate(self) -> str:
         return next((name for name in AGGREGATES if self.has(name)), "")
@@ -670,7 +674,7 @@ class QuestionInTable:
     @property
     def superlative_at(self) -> int:
         """Where the word stands that asks for most or least."""
-        spans = [span for name in ("top", "bottom", "most_common") for span in self.operations.get(name, ())]
+        spans = self.spans("top", "bottom", "most_common")
         return min((start for start, _ in spans), default=0)
 
     def is_asked_for(self, n: int) -> bool:

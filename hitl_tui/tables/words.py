@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache, lru_cache
-from importlib import resources
 
+from hitl_tui.meaning.expressions import word_file
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.glossary import translations
 from hitl_tui.meaning.sounds import english_sound, korean_sound, skeleton, sound_likeness
@@ -181,8 +180,7 @@ class Sign:
 @cache
 def lexicon() -> Lexicon:
     """Return the packaged words."""
-    packaged = resources.files("hitl_tui.tables").joinpath("words.toml")
-    given = tomllib.loads(packaged.read_text(encoding="utf-8"))
+    given = word_file("hitl_tui.tables", "words.toml")
     alike: dict[str, set[str]] = {}
     loosely: dict[str, set[str]] = {}
     for line in filter(None, (given["alike"]["lines"] + given["alike"]["adjectives"]).splitlines()):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from importlib import resources
 from itertools import pairwise
 
+from hitl_tui.meaning.expressions import word_file
 from hitl_tui.meaning.frequencies import frequencies, telling
 from hitl_tui.meaning.glossary import translations
 from hitl_tui.meaning.word_forms import is_question_word, lemma
@@ -101,9 +100,8 @@ def segments(run: str) -> tuple[str, ...]:
 
 @cache
 def _groups() -> Mapping[str, tuple[str, ...]]:
-    written = resources.files("hitl_tui.teams.search").joinpath("synonyms.toml").read_text(encoding="utf-8")
     found: dict[str, list[str]] = defaultdict(list)
-    for group in tomllib.loads(written)["groups"].values():
+    for group in word_file("hitl_tui.teams.search", "synonyms.toml")["groups"].values():
         for word in group:
             found[stem(word)] += [other for other in group if other != word]
     return {word: tuple(dict.fromkeys(others)) for word, others in found.items()}
