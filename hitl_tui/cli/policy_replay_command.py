@@ -140,7 +140,6 @@ def _is_in(folder: str, only: Path) -> bool:
 
 
 async def _of_session(registry: SessionRegistry, session: str) -> list[Recorded]:
-
     modes = await modes_of(registry, session)
     views = await registry.ledger.requests(registry.now(), session=session, pending=False, limit=1_000_000)
     arguments = {v.request.todo_id: v.request.subject.get("arguments") for v in views if v.request.kind is Kind.TODO}
@@ -171,7 +170,6 @@ async def _of_session(registry: SessionRegistry, session: str) -> list[Recorded]
 
 async def _of_tasks(registry: SessionRegistry, only: Path | None, problems: list[str]) -> list[Recorded]:
     """Return what was asked of tasks, and what rules decided there."""
-
     found: list[Recorded] = []
     for one in await registry.tasks.recorded(only or await asyncio.to_thread(Path.cwd)):
         step, call = one.step, one.step.call

@@ -332,7 +332,7 @@ def outcome(job: Job, snapshot: Snapshot, files: Mapping[str, FilePreview | None
         files: by question the file that its step would make.
     """
     person = is_terminal(sys.stdout)
-    asked = questions_lines(snapshot, job.give, bound=not person, away=True, files=files)
+    asked = questions_lines(snapshot, job.give, bound=not person, files=files)
     return [*asked, *answer_lines(answer_of(snapshot), rendered=person), "", translate(standing(snapshot))]
 
 

@@ -387,7 +387,7 @@ def _text(typed: _Typed, scene: _Scene) -> Iterator[_Found]:
             yield from _call(typed.words[1:], scene)
         elif facts is None:
             yield from _call(typed.words, scene)
-        elif facts is not None:
+        else:
             yield from _named(facts.parameters(), typed.words[1:])
     elif typed.spec.name == "answer" and len(typed.words) == 1:
         yield from _answers(typed.words[0], scene)

@@ -224,9 +224,9 @@ class Keymap(NamedTuple):
     changed: Mapping[str, str] = MappingProxyType({})
     problems: tuple[str, ...] = ()
 
-    def of(self, where: str, *, line: bool = False) -> Sequence[KeySpec]:
-        """Return a part of the map, only what stands in the key line when `line` is set."""
-        return [k for k in self.specs if k.where == where and (k.line or not line)]
+    def of(self, where: str) -> Sequence[KeySpec]:
+        """Return a part of the map."""
+        return [k for k in self.specs if k.where == where]
 
     def at(self, where: str, key: str) -> str:
         """Return the id of what a key does in a part of the map; empty when it does nothing there."""

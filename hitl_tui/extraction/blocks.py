@@ -72,13 +72,13 @@ class Unreadable(Exception):
         self.kind = kind
 
 
-def pieces(text: str, limit: int = MAX_BLOCK_CHARS) -> Iterator[str]:
-    """Split an over-long line at sentence ends or white space, each piece at most `limit` characters."""
+def pieces(text: str) -> Iterator[str]:
+    """Split an over-long line at sentence ends or white space, each piece at most as long as a block."""
     start = 0
-    while len(text) - start > limit:
-        cut = start + limit
+    while len(text) - start > MAX_BLOCK_CHARS:
+        cut = start + MAX_BLOCK_CHARS
         for pattern in (_SENTENCE_END, _SPACE):
-            if ends := [match.end() for match in pattern.finditer(text, start + limit // 2, cut)]:
+            if ends := [match.end() for match in pattern.finditer(text, start + MAX_BLOCK_CHARS // 2, cut)]:
                 cut = ends[-1]
                 break
         yield text[start:cut]

@@ -95,7 +95,7 @@ class PostgresTables:
     def __init__(self, address: str, sealing: Sealing | None, hear: Callable[[str], None]) -> None:
         self._address = address
         self._sealing = sealing
-        self._thread = WorkThread("ledger")
+        self._thread = WorkThread()
         self._connection: psycopg.Connection[Any] | None = None
         self._listener = Listener(address, hear)
         self._closed = False

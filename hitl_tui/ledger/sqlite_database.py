@@ -51,7 +51,7 @@ class Database:
         self.path = path
         self.read_only = read_only
         self._sealing = sealing
-        self._thread = WorkThread("ledger")
+        self._thread = WorkThread()
         self._db: sqlite3.Connection | None = None
 
     @property

@@ -12,14 +12,10 @@ T = TypeVar("T")
 
 
 class WorkThread:
-    """Runs jobs in the order they come; cancelling whoever waits for one doesn't cut it short.
+    """Runs jobs in the order they come; cancelling whoever waits for one doesn't cut it short."""
 
-    Args:
-        name: how the thread is called.
-    """
-
-    def __init__(self, name: str) -> None:
-        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix=name)
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
 
     async def run(self, job: Callable[[], T]) -> T:
         """Run a job on the thread, and return what it returns."""

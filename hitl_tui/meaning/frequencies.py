@@ -12,8 +12,8 @@ _COMMON, _TELLING = 6.6, 3.6
 """Frequencies (Zipf's scale) from which a word says nothing, and below which it says all it can."""
 
 
-def _data(package: str, name: str) -> bytes:
-    spec = find_spec(package)
+def _data(name: str) -> bytes:
+    spec = find_spec("wordfreq")
     places = spec.submodule_search_locations if spec is not None else None
     return Path(next(iter(places)), name).read_bytes() if places else b""
 
@@ -23,7 +23,7 @@ def frequencies(language: str) -> Mapping[str, float]:
     """Return how common the words of a language (`en`, `ko`) are, on Zipf's scale: 7 is `the`, 3 one in a million."""
     import ormsgpack
 
-    packed = _data("wordfreq", f"data/small_{language}.msgpack.gz")
+    packed = _data(f"data/small_{language}.msgpack.gz")
     bins = ormsgpack.unpackb(gzip.decompress(packed))[1:]
     return {word: 9 - at / 100 for at, words in enumerate(bins) for word in words}
 

@@ -74,14 +74,14 @@ def console_page(socket: str, size: int) -> str:
         socket: address of its connection.
         size: of the letters, in pixels.
     """
-    return _filled(
-        "index.html",
-        socket=socket,
-        size=str(size),
-        ended=_("No console is shown here any more; its session continues when opened again."),
-        again=_("Open it again"),
-        noscript=_("The console needs JavaScript."),
-    )
+    texts = {
+        "socket": socket,
+        "size": str(size),
+        "ended": _("No console is shown here any more; its session continues when opened again."),
+        "again": _("Open it again"),
+        "noscript": _("The console needs JavaScript."),
+    }
+    return _page("index.html", **{key: escape(text) for key, text in texts.items()})
 
 
 def font_size(asked: str) -> int:
@@ -101,10 +101,6 @@ def entered_page(path: str) -> str:
 def said_page(sentence: str) -> str:
     """Return a page of one sentence."""
     return _page("said.html", refresh="", said=escape(sentence))
-
-
-def _filled(name: str, **texts: str) -> str:
-    return _page(name, **{key: escape(text) for key, text in texts.items()})
 
 
 def _page(name: str, **parts: str) -> str:

@@ -339,7 +339,6 @@ def questions_lines(
     give: Callable[[str], str],
     *,
     bound: bool = False,
-    away: bool = False,
     files: Mapping[str, FilePreview | None] = MappingProxyType({}),
 ) -> list[str]:
     """Return all open questions, each whole, with an empty line before each; see `question_lines`.
@@ -347,15 +346,14 @@ def questions_lines(
     Args:
         snapshot: the session.
         give: turns a chat command into what a person types here.
-        bound: name the requests by their ids in the commands, and print digests.
-        away: name so what is of high risk at least: from here, the name isn't enough.
+        bound: name all requests by their ids in the commands, not only those of high risk, and print digests.
         files: by question the file that its step would make.
     """
     total = len(snapshot.questions)
     lines: list[str] = []
     for number, question in enumerate(snapshot.questions, start=1):
         place = place_of(number, total)
-        named = bound or (away and question.risk is Risk.HIGH)
+        named = bound or question.risk is Risk.HIGH
         lines += ["", *question_lines(question, place, give, bound=named, digests=bound, files=files)]
     return lines
 

@@ -269,11 +269,11 @@ def details_of(value: JsonObject, *without: str) -> tuple[Detail, ...]:
     return tuple(Detail(label_line(str(k)), v) for k, v in value.items() if k not in without)
 
 
-def whole(text: Json, label: str = "message") -> tuple[Detail, ...]:
+def whole(text: Json) -> tuple[Detail, ...]:
     """Return a text as a detail when one line couldn't hold it; a line that shows all of it is not repeated."""
     if not isinstance(text, str) or question_line(text) == safe_text(text.strip()):
         return ()
-    return (Detail(label, text),)
+    return (Detail("message", text),)
 
 
 def json_words(value: Json) -> str:
