@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from hitl_tui.tables.filters import CHOICES
@@ -66,6 +66,90 @@ _SPEEDS = frozenset(("speed", "velocity", "mph", "kmh", "knot", "acceleration", 
 _TIMED = frozenset(("time", "second", "minute", "duration", "lap", "기록", "시간"))
 _COURSE = re.compile(r"\d+\s?k?m(?:\W.*)?", re.I)
 """The name of a race: its distance."""
+
+
+_MOST = ("top", "bottom", "most_common")
+
+# What it costs to read a question for most or least so; what is taken off makes a reading likelier.
+_OF_A_FIGURE = 0.5
+"""Rows are counted, where the table has a figure that is summed up."""
+_OF_AMOUNTS = 0.5
+"""Rows are counted, where the table is called by a word for amounts."""
+_NOT_HOW_MANY = 0.6
+"""Rows are counted, and nothing asks how many."""
+_ONLY_LED = 0.4
+"""Only the word for most names the figure, where others are named."""
+_OF_THE_LAST = 0.8
+"""The figure of the last row is asked for."""
+_NO_COUNT = 0.8
+"""What is most common is asked for, and the figure is none of how many."""
+_USUAL = 0.4
+"""No figure is named: the usual one is meant."""
+_NO_MONEY = 0.5
+"""The most rows are asked for, and the usual figure is money."""
+_ANOTHER_LED = 0.8
+"""The word for most means another figure."""
+_SAME_WORDS, _BESIDE = 0.3, 0.3
+"""The words of the figure also name what is asked for; taken off: they stand beside the word for most."""
+_OTHER_END, _FROM_AND_TO = 0.4, 0.3
+"""The figure is called a lowest one, and the highest is asked for; taken off: where from and where to is asked."""
+_OF_ITS_ROWS = 0.9
+"""Groups, where rows are asked for one by one."""
+_NO_SUM = 0.25
+"""Groups, by a figure that isn't summed up."""
+_SUMMED = 0.6
+"""Rows, by a figure that is summed up for what is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Best:
+    """Of what most or least is asked for.
+
+    Args:
+        base: which rows are looked at.
+        used: the words that this explains.
+        entity: the column whose values are asked for; empty for rows.
+        part: the part of its dates.
+        groups: a value is of several rows.
+        one_each: each row is one of what the column calls them, though some are called the same.
+        measure: the figure that words name; empty for none.
+        many: the figure that says how many of something there are; empty for none.
+        limit: how many are asked for.
+        unsaid: how little the question says that this column is asked for.
+    """
+
+    base: TableQuery
+    used: frozenset[int]
+    entity: str
+    part: str
+    groups: bool
+    one_each: bool
+    measure: str
+    many: str
+    limit: int
+    unsaid: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """Rows and groups of them, by a figure.
+
+    Args:
+        best: of what most or least is asked for.
+        figure: the column of the figure.
+        rows, groups: the queries.
+        both: rows and groups may be meant alike; the other one is shown beside.
+        assumes: what speaks against either.
+        missing: what the question names and the table doesn't have.
+    """
+
+    best: _Best
+    figure: str
+    rows: TableQuery
+    groups: TableQuery
+    both: bool
+    assumes: float
+    missing: str
 
 
 class Groups:
@@ -239,113 +323,136 @@ class Groups:
     def bests(self, base: TableQuery, used: frozenset[int], measure: str) -> Iterator[Reading]:
         """Yield which rows, or groups of them, have most or least."""
         limit, counted = self._limit()
-        done = ["top", "bottom", "most_common"]
         yield from self._columns(base, used | counted, limit)
-        taken = {one.column for one in base.filters}
-        label = label_of(self.q.table)
-        everything = base
         last = _EXTREME_TIME.search(self.q.text)
         if measure and (self.q.column(measure).distinct <= 1 or (self.q.is_time(measure) and not last)):
             return
-        unlikely = 0.4 * self._only_led(measure) + 0.8 * bool(
-            measure and not self.q.is_time(measure) and self._last_row
-        )
+        used |= counted | (self._units if self.time_asked else frozenset())
+        taken = {one.column for one in base.filters}
         for entity, unsaid in self._entities(measure, taken):
-            part = self.time_asked.get(entity, "")
-            none = tuple(v for v in self.q.column(entity).values if _NONE.match(v)) if entity else ()
-            kept = (Filter(entity, "not", none),) if none and entity not in taken else ()
-            base = replace(everything, filters=(*everything.filters, *kept))
-            groups = entity and (bool(part) or not self.q.unique(entity))
-            counted |= self._units if part else frozenset()
-            one_each = groups and self._is_one_each(entity)
-            many = self.measures.quantity()
-            amount = MANY.search(self.q.text) is not None or self.q.has("count", "most_common")
-            if (
-                groups and not measure and not many and (part or amount or self.q.named)
-            ):  # "the largest" may be of a size
-                order = self.order("")
-                query = replace(
-                    base, shape="groups", aggregate="count", group=entity, part=part, order=order, limit=limit
-                )
-                figure = "" if self.q.has("count", "most_common") else self.measures.default_measure()
-                # The most of that is meant, not of rows, unless these are what the table is called.
-                amounts = bool(figure and self.measures.additive(figure))
-                rather = 0.5 * (amounts and (self.q.of_amounts or not self._most_rows)) + 0.5 * self.q.of_amounts
-                rather += 0.6 * (not amount)
-                called = self._counted_texts(entity)
-                yield self.q.reading(query, used | counted | called, *done, "count", "each", assumes=unsaid + rather)
-            default = "" if measure else many or self.measures.default_measure()
-            if time := self._extreme_time():
-                default = "" if measure else time
-            figure = measure or default
-            if not figure or figure == entity:
-                continue
-            led = self._led if not measure or self.q.said[measure].tokens <= self.q.operators else frozenset()
-            rows_meant = amount and self._most_rows and not self.q.of_amounts
-            paid = bool(default) and rows_meant and self.q.in_money(default)  # most projects, no money
-            often = self.q.has("most_common") and figure != many
-            assumes = (
-                unlikely
-                + 0.8 * often
-                + unsaid
-                + 0.4 * bool(default)
-                + 0.5 * paid
-                + 0.8 * bool(led and figure not in led)
-            )
-            mine = self.q.said[figure].tokens if figure in self.q.said else frozenset()
-            whose = self.q.said[entity].tokens if entity in self.q.said else frozenset()
-            assumes += 0.3 * bool(mine & whose) - 0.3 * bool(measure and (mine - whose) & self._beside_most)
-            ends = () if entity else self._ends
-            assumes += 0.4 * self._is_other_end(figure) - 0.3 * bool(ends)
-            missing = "measure" if default and self._means_another else ""
-            shown = [*(ends or (entity or (label.name if label else ""),)), figure]
-            if not entity and label and not self.q.unique(label.name):  # a city rather than its country
-                texts = [c for c in self.q.table.columns if c.kind == "text" and c.distinct > label.distinct]
-                shown[1:1] = [max(texts, key=lambda c: c.distinct).name] if texts else []
-            shown += [name for name, one in self.q.said.items() if one.likely >= NAMED and name not in shown]
-            shown += [name for name in self.time_asked if name not in shown]
-            when = self.q.time_column()
-            if not (entity and self.q.unique(entity)) and when and when.name not in shown:
-                shown += [when.name] if one_each or (not entity and not (label and self.q.unique(label.name))) else []
-            order = self.order(figure)
-            rows = replace(
-                base, shape="rows", measure=figure, columns=tuple(dict.fromkeys(filter(None, shown))), order=order,
-                limit=limit,
-            )  # fmt: skip
-            grouped = replace(
-                base, shape="groups", aggregate=self.measures.figure_of(figure), measure=figure, group=entity,
-                part=part, order=order, limit=limit,
-            )  # fmt: skip
-            both = groups and grouped.aggregate == "sum" and not (part or self.q.has("sum"))
-            if groups and not (one_each and both) and not self.q.is_date(figure):
-                unclear = (
-                    assumes
-                    + 0.9 * self._of_its_rows
-                    + (0.0 if self.q.aggregate or self.measures.additive(figure) else 0.25)
-                )
-                also = ("count",) if figure == many or (measure and grouped.aggregate == "sum") else ()
-                reading = self.q.reading(
-                    grouped,
-                    used | counted,
-                    *done,
-                    "average",
-                    "median",
-                    "sum",
-                    "each",
-                    *also,
-                    assumes=unclear,
-                    missing=missing,
-                )
-                yield replace(reading, beside=rows if both else None)
-            if part or self.q.flag(figure):
-                continue  # of yes and no, none is most
-            summed = 0.6 if groups and not one_each and self.measures.additive(figure) else 0.0
-            last_asked = any(start > self.q.superlative_at for start, _ in self.q.operations.get("count", ()))
-            more = ("count",) if measure or figure == many or last_asked else ()  # "number of" may be its name
-            each = entity or (label.name if label else "")
-            more = (*more, "average") if each and self.q.unique(each) else more  # a row is of all that it is called
-            reading = self.q.reading(rows, used | counted, *done, *more, assumes=assumes + summed, missing=missing)
-            yield replace(reading, beside=grouped if one_each and both else None)
+            best = self._best(base, used, entity, measure, limit, unsaid)
+            yield from self._groups_by_count(best)
+            if ranked := self._ranked(best):
+                yield from self._groups_by_figure(ranked)
+                yield from self._rows_by_figure(ranked)
+
+    def _best(
+        self, base: TableQuery, used: frozenset[int], entity: str, measure: str, limit: int, unsaid: float
+    ) -> _Best:
+        """Return of what most or least is asked for; rows that have none of it are left out."""
+        part = self.time_asked.get(entity, "")
+        none = tuple(v for v in self.q.column(entity).values if _NONE.match(v)) if entity else ()
+        if none and entity not in {one.column for one in base.filters}:
+            base = replace(base, filters=(*base.filters, Filter(entity, "not", none)))
+        groups = bool(entity) and (bool(part) or not self.q.unique(entity))
+        one_each = groups and self._is_one_each(entity)
+        return _Best(base, used, entity, part, groups, one_each, measure, self.measures.quantity(), limit, unsaid)
+
+    @cached_property
+    def _of_how_many(self) -> bool:
+        """Whether most or least is asked for of a number of things."""
+        return MANY.search(self.q.text) is not None or self.q.has("count", "most_common")
+
+    def _groups_by_count(self, best: _Best) -> Iterator[Reading]:
+        """Yield the groups of the most or the fewest rows."""
+        if not best.groups or best.measure or best.many:
+            return
+        if not (best.part or self._of_how_many or self.q.named):  # "the largest" may be of a size
+            return
+        query = replace(
+            best.base, shape="groups", aggregate="count", group=best.entity, part=best.part, order=self.order(""),
+            limit=best.limit,
+        )  # fmt: skip
+        figure = "" if self.q.has("count", "most_common") else self.measures.default_measure()
+        # The most of that is meant, not of rows, unless these are what the table is called.
+        amounts = bool(figure and self.measures.additive(figure))
+        rather = _OF_A_FIGURE * (amounts and (self.q.of_amounts or not self._most_rows))
+        rather += _OF_AMOUNTS * self.q.of_amounts
+        rather += _NOT_HOW_MANY * (not self._of_how_many)
+        explained = best.used | self._counted_texts(best.entity)
+        yield self.q.reading(query, explained, *_MOST, "count", "each", assumes=best.unsaid + rather)
+
+    def _ranked(self, best: _Best) -> _Ranked | None:
+        """Return rows and groups ordered by the figure that is named, or by the usual one; None for none."""
+        figure = best.measure or self._extreme_time() or best.many or self.measures.default_measure()
+        if not figure or figure == best.entity:
+            return None
+        order = self.order(figure)
+        rows = replace(
+            best.base, shape="rows", measure=figure, columns=self._shown(best, figure), order=order, limit=best.limit
+        )
+        groups = replace(
+            best.base, shape="groups", aggregate=self.measures.figure_of(figure), measure=figure, group=best.entity,
+            part=best.part, order=order, limit=best.limit,
+        )  # fmt: skip
+        missing = "measure" if not best.measure and self._means_another else ""
+        both = best.groups and groups.aggregate == "sum" and not (best.part or self.q.has("sum"))
+        return _Ranked(best, figure, rows, groups, both, self._unlikely(best, figure), missing)
+
+    def _unlikely(self, best: _Best, figure: str) -> float:
+        """Return what speaks against most or least of a figure, of rows as of groups."""
+        usual = not best.measure
+        led = self._led if usual or self.q.said[best.measure].tokens <= self.q.operators else frozenset()
+        rows_meant = self._of_how_many and self._most_rows and not self.q.of_amounts
+        last_row = bool(best.measure and not self.q.is_time(best.measure) and self._last_row)
+        assumes = (
+            _ONLY_LED * self._only_led(best.measure) + _OF_THE_LAST * last_row
+            + _NO_COUNT * (self.q.has("most_common") and figure != best.many)
+            + best.unsaid
+            + _USUAL * usual
+            + _NO_MONEY * (usual and rows_meant and self.q.in_money(figure))
+            + _ANOTHER_LED * bool(led and figure not in led)
+        )  # fmt: skip
+        mine = self.q.said[figure].tokens if figure in self.q.said else frozenset()
+        whose = self.q.said[best.entity].tokens if best.entity in self.q.said else frozenset()
+        beside = bool(best.measure and (mine - whose) & self._beside_most)
+        assumes += _SAME_WORDS * bool(mine & whose) - _BESIDE * beside
+        from_and_to = bool(self._ends) and not best.entity
+        assumes += _OTHER_END * self._is_other_end(figure) - _FROM_AND_TO * from_and_to
+        return assumes
+
+    def _shown(self, best: _Best, figure: str) -> tuple[str, ...]:
+        """Return the columns that are shown of the rows with most or least of a figure."""
+        entity, label = best.entity, label_of(self.q.table)
+        ends = () if entity else self._ends
+        shown = [*(ends or (entity or (label.name if label else ""),)), figure]
+        if not entity and label and not self.q.unique(label.name):  # a city rather than its country
+            texts = [c for c in self.q.table.columns if c.kind == "text" and c.distinct > label.distinct]
+            shown[1:1] = [max(texts, key=lambda c: c.distinct).name] if texts else []
+        shown += [name for name, one in self.q.said.items() if one.likely >= NAMED and name not in shown]
+        shown += [name for name in self.time_asked if name not in shown]
+        when = self.q.time_column()
+        if not (entity and self.q.unique(entity)) and when and when.name not in shown:
+            several = not entity and not (label and self.q.unique(label.name))
+            shown += [when.name] if best.one_each or several else []
+        return tuple(dict.fromkeys(filter(None, shown)))
+
+    def _groups_by_figure(self, ranked: _Ranked) -> Iterator[Reading]:
+        """Yield the groups with most or least of a figure."""
+        best, figure = ranked.best, ranked.figure
+        if not best.groups or (best.one_each and ranked.both) or self.q.is_date(figure):
+            return
+        clear = self.q.aggregate or self.measures.additive(figure)
+        unclear = ranked.assumes + _OF_ITS_ROWS * self._of_its_rows + (0.0 if clear else _NO_SUM)
+        counts = figure == best.many or (best.measure and ranked.groups.aggregate == "sum")
+        done = (*_MOST, "average", "median", "sum", "each", *(("count",) if counts else ()))
+        reading = self.q.reading(ranked.groups, best.used, *done, assumes=unclear, missing=ranked.missing)
+        yield replace(reading, beside=ranked.rows if ranked.both else None)
+
+    def _rows_by_figure(self, ranked: _Ranked) -> Iterator[Reading]:
+        """Yield the rows with most or least of a figure."""
+        best, figure = ranked.best, ranked.figure
+        if best.part or self.q.flag(figure):
+            return  # of yes and no, none is most
+        summed = _SUMMED if best.groups and not best.one_each and self.measures.additive(figure) else 0.0
+        last_asked = any(start > self.q.superlative_at for start, _ in self.q.operations.get("count", ()))
+        counts = best.measure or figure == best.many or last_asked  # "number of" may be its name
+        label = label_of(self.q.table)
+        each = best.entity or (label.name if label else "")
+        whole = each and self.q.unique(each)  # a row is of all that it is called
+        done = (*_MOST, *(("count",) if counts else ()), *(("average",) if whole else ()))
+        reading = self.q.reading(ranked.rows, best.used, *done, assumes=ranked.assumes + summed, missing=ranked.missing)
+        yield replace(reading, beside=ranked.groups if best.one_each and ranked.both else None)
 
     def _only_led(self, measure: str) -> bool:
         """Whether only the word for most names a figure, where others are named: "the highest volume" is no High."""
