@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 
@@ -167,6 +167,22 @@ class Links:
     related: dict[int, float] = field(default_factory=dict)
     likely: dict[int, float] = field(default_factory=dict)
 
+    @property
+    def in_values(self) -> frozenset[int]:
+        """The tokens that name values."""
+        return frozenset(n for link in self.values for n in range(link.first, link.last + 1))
+
+    @property
+    def in_columns(self) -> frozenset[int]:
+        """The tokens that name columns."""
+        return frozenset(n for n, likely in enumerate(self.columns) if likely)
+
+    def guess(self, links: Sequence[ValueLink]) -> None:
+        """Add values that are said in other letters than theirs."""
+        for link in links:
+            self.guessed |= dict.fromkeys(range(link.first, link.last + 1), " ".join(link.values))
+        self.values += links
+
 
 def links(
     question: Sequence[Token],
@@ -179,6 +195,18 @@ def links(
 ) -> Links:
     """Return what the tokens of a question may stand for in a table.
 
+    Each pass looks at what those before it found, most of them at what these left alone:
+
+    1. `_by_words`: columns, and the table, that a word alone names.
+    2. `_called_together`, `_by_phrases`: the table and columns that several words name together.
+    3. `_whole_values`, then `_shortened`: values that words name as a whole, in full or by initials.
+    4. `_parts_of_values`: values that have a word in them, of the words that no value is named by yet.
+    5. `_strange`: the words that stand for nothing by now.
+    6. `_sounding`: values that these sound like.
+    7. `_by_meaning`: what is left of them, and parts of texts, may mean.
+    8. `_mean_or_spell`: they get what they mean, or what is spelt nearly so.
+    9. `_beside_rows`: the values, without those that only say what the rows are.
+
     Args:
         question: its tokens.
         table: the table.
@@ -187,14 +215,29 @@ def links(
         by_meaning: words that stand for nothing are compared with the names of columns in meaning, too.
         glossed: tokens that the next one says again, in brackets.
     """
-    made = Links(table)
-    label = [
-        *words_of(table.stem),
-        *words_of(table.sheet),
-        *(w for part in table.file.path.split("/")[:-1] for w in words_of(part)),
-    ]
-    stem = key_of(table.stem)
-    index = index_of(table)
+    made, index = Links(table), index_of(table)
+    made.columns, made.named = _by_words(question, table)
+    made.named |= _called_together(question, table)
+    made.columns = _by_phrases(question, table, made.columns)
+    made.values = _whole_values(question, index, taken, made)
+    made.guess(list(_shortened(question, table, taken | made.in_values | made.named.keys() | made.in_columns)))
+    covered = made.in_values
+    made.values += _parts_of_values(question, index, taken | covered, table)
+    strange = _strange(question, taken, made)
+    made.guess(_sounding(question, strange, index))
+    found = made.in_values | made.in_columns
+    strange = {n: token for n, token in strange.items() if n not in found and not (n in glossed and n + 1 in found)}
+    within = {one.first for one in made.values if not one.whole and _tells_rows(table.column(one.column))} - covered
+    meant = _by_meaning(question, strange, within, made, named=named) if by_meaning else {}
+    _mean_or_spell(question, strange, meant, index, taken, made, named=named)
+    made.values = _beside_rows(made)
+    return made
+
+
+def _by_words(question: Sequence[Token], table: Table) -> tuple[list[dict[str, float]], dict[int, float]]:
+    """Return by token the columns that it names alone, and the tokens that name the table."""
+    columns, named = list[dict[str, float]](), dict[int, float]()
+    label, stem = _label(table), key_of(table.stem)
     for n, token in enumerate(question):
         forms = forms_of(token)
         likely = _columns(forms, table, exact=_plain(token))
@@ -202,10 +245,10 @@ def links(
             headed = {c.name for c in table.columns if any(likeness(head, word) for word in words_of(c.name))}
             likely = {name: rate if name in headed else min(rate, _ASIDE) for name, rate in likely.items()}
         if any(_calls_rows(token, name, question) for name in likely):
-            likely, made.named[n] = {}, CALLED
-        made.columns.append(likely)
+            likely, named[n] = {}, CALLED
+        columns.append(likely)
         if token.kind == "year" and token.text.strip() in label:
-            made.named[n] = 1.0
+            named[n] = 1.0
         if token.kind in ("word", "month") and not _plain(token):
             called = max((likeness(form, word) for form in forms for word in label if not word.isdigit()), default=0.0)
             spelled = any(_in_stem(term, stem) for form in forms for term in (form, *lexicon().alike.get(form, ())))
@@ -213,87 +256,154 @@ def links(
                 whole = max((likeness(form, word) for form in token.forms for word in label), default=0.0)
                 called = max(whole, min(called, _MODIFIES))
             if called >= (0.5 if token.filler else 0.75) or (spelled and not token.filler):
-                made.named[n] = max(called, 0.8 if spelled else 0.0)
-    for n, (one, other) in enumerate(pairwise(question)):  # "bird strikes" are what birdstrikes.csv is about
+                named[n] = max(called, 0.8 if spelled else 0.0)
+    return columns, named
+
+
+def _label(table: Table) -> list[str]:
+    """Return the words that a table is called by: those of its file, its sheet and its folders."""
+    folders = table.file.path.split("/")[:-1]
+    return [word for name in (table.stem, table.sheet, *folders) for word in words_of(name)]
+
+
+def _called_together(question: Sequence[Token], table: Table) -> dict[int, float]:
+    """Return the tokens that name the table together: "bird strikes" are what birdstrikes.csv is about."""
+    named, label, stem = dict[int, float](), _label(table), key_of(table.stem)
+    for n, (one, other) in enumerate(pairwise(question)):
         joined = key_of(one.text + other.text)
         if _is_long(joined) and _joins(one, other) and (joined in stem or lemma(joined) in stem):
-            made.named |= dict.fromkeys((n, n + 1), 1.0)
-    short = list(_initials(question))
-    made.named |= {n: 1.0 for first, last, word in short if word in label for n in range(first, last + 1)}
+            named |= dict.fromkeys((n, n + 1), 1.0)
+    for first, last, word in _initials(question):
+        if word in label:
+            named |= dict.fromkeys(range(first, last + 1), 1.0)
+    return named
+
+
+def _by_phrases(
+    question: Sequence[Token], table: Table, columns: Sequence[Mapping[str, float]]
+) -> list[dict[str, float]]:
+    """Return by token the columns that it names, now also with others: those whose whole name is said before all.
+
+    Args:
+        question: its tokens.
+        table: the table.
+        columns: by token those that it names alone.
+    """
+    made = [dict(likely) for likely in columns]
     by_initials = [
-        (first, last, c.name) for first, last, word in short for c in table.columns if word in words_of(c.name)
+        (first, last, c.name)
+        for first, last, word in _initials(question)
+        for c in table.columns
+        if word in words_of(c.name)
     ]
     for first, last, name in (*by_initials, *_joined(question, table)):
         for n in range(first, last + 1):
-            made.columns[n][name] = max(0.95, made.columns[n].get(name, 0.0))
+            made[n][name] = max(0.95, made[n].get(name, 0.0))
     for n, in_full in _in_full(question, table).items():
-        made.columns[n] = {name: rate for name, rate in made.columns[n].items() if name in in_full}
-    for last in range(len(question)):
-        for first in range(max(0, last - 4), last + 1):
-            made.values += _wholes(question, first, last, index, taken, made)
-    made.values += _shortened(question, table, taken, made)
-    covered = {n for link in made.values for n in range(link.first, link.last + 1)}
-    strange: dict[int, Token] = {}
-    for n, token in enumerate(question):
-        if (
-            n not in covered
-            and n not in taken
-            and (token.kind in ("word", "number"))
-            and not token.filler
-            and not set(token.forms) & lexicon().rows
-        ):
-            made.values += _within(token, n, index, made)
+        made[n] = {name: rate for name, rate in made[n].items() if name in in_full}
+    return made
+
+
+def _whole_values(question: Sequence[Token], index: ValueIndex, taken: frozenset[int], made: Links) -> list[ValueLink]:
+    """Return the values that tokens, or several that stand beside each other, name as a whole."""
+    places = ((first, last) for last in range(len(question)) for first in range(max(0, last - 4), last + 1))
+    return [link for first, last in places for link in _wholes(question, first, last, index, taken, made)]
+
+
+def _parts_of_values(
+    question: Sequence[Token], index: ValueIndex, known: frozenset[int], table: Table
+) -> list[ValueLink]:
+    """Return the values that have a word in them, of the words that aren't known."""
+    return [
+        link
+        for n, token in enumerate(question)
+        if n not in known and token.kind in ("word", "number") and not token.filler and not _is_rows(token)
+        for link in _within(token, n, index, table)
+    ]
+
+
+def _is_rows(token: Token) -> bool:
+    """Whether a word calls rows of any table."""
+    return not lexicon().rows.isdisjoint(token.forms)
+
+
+def _strange(question: Sequence[Token], taken: frozenset[int], made: Links) -> dict[int, Token]:
+    """Return the words that stand for nothing so far, without what says that something is asked for each of them."""
+    found, known = dict[int, Token](), made.in_values | made.in_columns | made.named.keys()
     for n, token in enumerate(question):
         noun = _EACH.sub("", token.text)
         each = n in taken and len(noun) > 1 and noun != token.text
-        known = (
-            token.filler
-            or (n in taken and not each)
-            or set(token.forms) & lexicon().rows
-            or made.columns[n]
-            or n in made.named
-            or n in covered
-            or _is_unit(question, n)
-        )
-        if token.kind == "word" and not known and not any(link.first <= n <= link.last for link in made.values):
-            strange[n] = replace(token, text=noun, forms=(noun,)) if each else token
-    spelt = [one for n, token in strange.items() for one in _of_a_kind(n, token, index)]
-    named_so = {n for one in spelt for n in range(one.first, one.last + 1)}
-    spelt += _called_by_sound(question, {n: t for n, t in strange.items() if n not in named_so}, index)
-    for link in spelt:
-        for n in range(link.first, link.last + 1):
-            made.guessed[n] = " ".join(link.values)
-            strange.pop(n, None)
-    made.values += spelt
-    found = covered | {one.first for one in made.values} | {n for n, likely in enumerate(made.columns) if likely}
-    strange = {n: token for n, token in strange.items() if not (n in glossed and n + 1 in found)}
-    names = {n for n, token in strange.items() if token.start and token.text[0].isupper()}
+        said = token.filler or (n in taken and not each) or _is_rows(token) or n in known or _is_unit(question, n)
+        if token.kind == "word" and not said:
+            found[n] = replace(token, text=noun, forms=(noun,)) if each else token
+    return found
+
+
+def _sounding(question: Sequence[Token], strange: Mapping[int, Token], index: ValueIndex) -> list[ValueLink]:
+    """Return the values that strange words name with a kind added to them, or sound like."""
+    made = [one for n, token in strange.items() for one in _of_a_kind(n, token, index)]
+    named_so = {n for one in made for n in range(one.first, one.last + 1)}
+    return [*made, *_called_by_sound(question, {n: t for n, t in strange.items() if n not in named_so}, index)]
+
+
+def _names_in(strange: Mapping[int, Token]) -> set[int]:
+    """Return the words that are names as they are written."""
+    return {n for n, token in strange.items() if token.start and token.text[0].isupper()}
+
+
+def _by_meaning(
+    question: Sequence[Token], strange: Mapping[int, Token], within: Collection[int], made: Links, *, named: bool
+) -> dict[int, list[Meaning]]:
+    """Return what strange words may mean; how likely they are the table's goes into the links.
+
+    Args:
+        question: its tokens.
+        strange: words that stand for nothing.
+        within: words that texts have in them, which get the kind that they mean, before these texts.
+        made: the links.
+        named: the question names the table.
+    """
+    names = _names_in(strange)
     parts = {n for n in names if {n - 1, n + 1} & names}  # of a name of two words, none means anything alone
-    mean = {n: token for n, token in strange.items() if _noun(token) and n not in parts} if by_meaning else {}
-    within = {one.first for one in made.values if not one.whole and _tells_rows(table.column(one.column))} - covered
-    loose = {n: question[n] for n in within if by_meaning}
-    meant = meanings(mean | loose, table) if mean or loose else {}
-    for n in loose:  # a kind that means it is before a text that has it in it
+    mean = {n: token for n, token in strange.items() if _noun(token) and n not in parts}
+    loose = {n: question[n] for n in within}
+    meant = meanings(mean | loose, made.table) if mean or loose else {}
+    for n in loose:
         kinds = [one for one in meant.pop(n, ()) if one.name.kind == "value" and one.likely >= CLEARLY]
         kinds = [one for one in kinds if one.name.text.isascii() != question[n].text.isascii()]
         _mean(question[n], n, made, kinds, named=named)
     made.related = {n: _related(some) for n, some in meant.items()}
-    meant = {n: [one for one in some if not _is_another_place(one, question[n])] for n, some in meant.items()}
+    return {n: [one for one in some if not _is_another_place(one, question[n])] for n, some in meant.items()}
+
+
+def _mean_or_spell(
+    question: Sequence[Token],
+    strange: Mapping[int, Token],
+    meant: Mapping[int, Sequence[Meaning]],
+    index: ValueIndex,
+    taken: frozenset[int],
+    made: Links,
+    *,
+    named: bool,
+) -> None:
+    """Link strange words to what they mean, or to what is spelt nearly so where they mean nothing clearly."""
+    names = _names_in(strange)
     for n, token in strange.items():
+        may = meant.get(n, ())
         if n in names:  # a name is a value, and calls nothing else
-            meant[n] = [one for one in meant.get(n, ()) if one.name.kind == "value"]
+            may = [one for one in may if one.name.kind == "value"]
         if n in taken:  # what something is asked for each of may be a column, no value
-            meant[n] = [one for one in meant.get(n, ()) if one.name.kind in ("column", "part")]
-        elif max((one.likely for one in meant.get(n, ())), default=0.0) < CLEARLY:
+            may = [one for one in may if one.name.kind in ("column", "part")]
+        elif max((one.likely for one in may), default=0.0) < CLEARLY:
             _guess(token, n, index, made)
         if n not in made.guessed and n not in made.named:
-            _mean(token, n, made, meant.get(n, ()), named=named)
-    # Members of members.csv are its rows, though one of them may be there as a member, too.
-    made.values = [
-        one for one in made.values if one.first != one.last or one.coded or made.named.get(one.first, 0.0) < CALLED
-    ]
-    made.values.sort(key=lambda link: (link.whole, link.last - link.first), reverse=True)
-    return made
+            _mean(token, n, made, may, named=named)
+
+
+def _beside_rows(made: Links) -> list[ValueLink]:
+    """Return the values, longest first: members of members.csv are its rows, though one may be a member, too."""
+    kept = [one for one in made.values if one.first != one.last or one.coded or made.named.get(one.first, 0.0) < CALLED]
+    return sorted(kept, key=lambda link: (link.whole, link.last - link.first), reverse=True)
 
 
 def _is_unit(question: Sequence[Token], n: int) -> bool:
@@ -345,10 +455,8 @@ def _initials(question: Sequence[Token]) -> Iterator[tuple[int, int, str]]:
                 yield first, last, short
 
 
-def _shortened(question: Sequence[Token], table: Table, taken: frozenset[int], made: Links) -> Iterator[ValueLink]:
-    """Yield the values that words say in full, or whose initials are said: PT of part-timers, D.C."""
-    covered = {n for link in made.values for n in range(link.first, link.last + 1)}
-    known = taken | covered | made.named.keys() | {n for n, likely in enumerate(made.columns) if likely}
+def _shortened(question: Sequence[Token], table: Table, known: Set[int]) -> Iterator[ValueLink]:
+    """Yield the values that unknown words say in full, or whose initials are said: PT of part-timers, D.C."""
     for column in table.columns:
         values = {value.casefold(): value for value in column.items or column.values[:_MANY_VALUES]}
         codes = {v for v in values if v.isalpha() and v.isascii() and len(v) <= _LONGEST_CODE}
@@ -361,14 +469,12 @@ def _shortened(question: Sequence[Token], table: Table, taken: frozenset[int], m
         for short, places in full.items():  # of several, the one behind an article: "how many picked a heat pump"
             marked = [said for said in places if said[0] and question[said[0] - 1].text in _ARTICLES] or places
             if len(marked) == 1:
-                made.guessed |= dict.fromkeys(marked[0], values[short])
                 yield ValueLink(marked[0][0], marked[0][-1], column.name, (values[short],), True)
         for n, token in enumerate(question) if column.kind == "text" and not coded else ():
             short = token.text.replace(".", "").casefold()
             if _CAPITALS.fullmatch(token.text) and n not in known:
                 whole = [value for name, value in values.items() if short in _initials_of(name)]
                 if len(whole) == 1:
-                    made.guessed[n] = whole[0]
                     yield ValueLink(n, n, column.name, (whole[0],), True)
 
 
@@ -561,7 +667,7 @@ def _function_word(token: Token) -> bool:
     return token.filler and known and not token.text.isupper()  # `회의` is no `회`
 
 
-def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueLink]:
+def _within(token: Token, n: int, index: ValueIndex, table: Table) -> list[ValueLink]:
     """Return the columns whose values have a word; one of every day stands in texts of any kind."""
     known = lexicon()
     if token.text.isascii() and token.text.islower() and telling(token.text, "en") < _EVERY_DAY:
@@ -574,7 +680,7 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
         for name in names:
             columns = index.words.get(lemma(name), {})
             if name in other and name not in known.places:  # of names that are each another one, none is translated
-                columns = {one: n for one, n in columns.items() if not _tells_rows(made.table.column(one))}
+                columns = {one: n for one, n in columns.items() if not _tells_rows(table.column(one))}
             if columns and (len(name) > 1):
                 return [ValueLink(n, n, column, (lemma(name),), False, columns[column]) for column in sorted(columns)]
     for form in token.forms:
@@ -585,7 +691,7 @@ def _within(token: Token, n: int, index: ValueIndex, made: Links) -> list[ValueL
                     return [
                         ValueLink(n, n, column, (f"{stem}*",), False, columns[column]) for column in sorted(columns)
                     ]
-    persons = {c.name for c in made.table.columns if c.kind == "text" and set(words_of(c.name)) & known.persons}
+    persons = {c.name for c in table.columns if c.kind == "text" and set(words_of(c.name)) & known.persons}
     for form in token.forms:  # a Korean name without the family's
         if len(form) == 2 and "가" <= form[0] <= "힣" and persons:
             called = [w for w in index.words if len(w) == 3 and w[1:] == form and "가" <= w[0] <= "힣"]
