@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias, cast
 
@@ -492,6 +492,8 @@ class LocalDispatcher:
         if team.graph is not None:
             await self._run_graph(spec, team.graph)
             return
+        if not await self._has_acted(spec) and (listed := await self._listed_otherwise(spec)):
+            raise CodeChanged("", spec.todo.programs, listed)
         graph = self._graph(team)
         config: RunnableConfig = {"configurable": {"thread_id": spec.thread, STRICT_RESUME: True}}
         if spec.step and not interrupts_of(spec.todo.question):  # again would drop what it asked since
@@ -514,6 +516,17 @@ class LocalDispatcher:
             state = await graph.aget_state(config)
         assert state is not None
         await self._end(spec, state)
+
+    async def _has_acted(self, spec: RunSpec) -> bool:
+        """Return whether a run has begun to act: then what its preview lists is other than it was because of that."""
+        if spec.fresh:
+            return False
+        return any(e.run_id == spec.run_id for e in await self._services.ledger.effects(self._services.session))
+
+    async def _listed_otherwise(self, spec: RunSpec) -> Sequence[str]:
+        """Return the files that were shown with the question, and aren't what would be shown now."""
+        shown = str((spec.todo.approval or {}).get("request_id", ""))
+        return await self._services.listed(shown) if shown and spec.todo.arguments.get("preview") else ()
 
     async def _run_graph(self, spec: RunSpec, team: GraphSpec) -> None:
         try:

@@ -162,6 +162,27 @@ async def preview_of(
     return await _shown_by(setup, request.source, arguments, request.subject.get("inputs") or {}, query)
 
 
+async def listed_otherwise(setup: SessionSetup, request_id: str) -> list[str]:
+    """Return what a question's preview listed as files, and doesn't list so now; empty where it listed none.
+
+    Args:
+        setup: what the session was opened with.
+        request_id: the question that was approved.
+    """
+    view = await setup.ledger.request(request_id, setup.now())
+    if view is None or "files" not in view.evidence:
+        return []
+    request, shown = view.request, view.evidence
+    try:
+        found = await preview_of(setup, request, request.subject["arguments"])
+    except HitlError as error:
+        return [error.message]
+    now = mask_json(dict(cast("OutputPreview", found)), setup.secrets) if found is not None else {}
+    lines = set(str(shown["text"]).splitlines()) ^ set(str(now.get("text", "")).splitlines())
+    same = not lines and all(shown[name] == now.get(name) for name in ("files", "bytes"))
+    return [] if same else sorted(lines) or [Message("the files that it lists")]
+
+
 async def queries_of(setup: SessionSetup, request: Request, results: Mapping[str, str]) -> QueryPreview:
     """Return the queries that the steps of a plan or a proposal would run, each with the id of its step.
 

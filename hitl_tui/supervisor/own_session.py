@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver
 from hitl_tui.supervisor.activity import ActivityStream
 from hitl_tui.supervisor.checkpoint_saver import SessionSaver, create_checkpointer
 from hitl_tui.supervisor.dispatcher import LocalDispatcher
+from hitl_tui.supervisor.open_questions import listed_otherwise
 from hitl_tui.supervisor.run_spec import FollowUp, PostEvent, RunServices
 from hitl_tui.supervisor.session import Session
 from hitl_tui.supervisor.session_setup import SessionSetup
@@ -80,6 +82,7 @@ async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Ses
                     model=setup.model,
                     policy=lambda: setup.rules.policy,
                     node=trace.node if trace is not None else None,
+                    listed=partial(listed_otherwise, setup),
                 )
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +26,14 @@ PostEvent = Callable[[str, EventKind, EventData], Awaitable[None]]
 
 FollowUp = Callable[[SupervisorTodo, TeamResult], Awaitable[Proposal | None]]
 """Asks the planner whether a result calls for a change of the plan."""
+
+
+Listed = Callable[[str], Awaitable[Sequence[str]]]
+"""Returns what the preview of an approved question lists otherwise now; see `open_questions.listed_otherwise`."""
+
+
+async def _nothing_listed(_: str) -> Sequence[str]:
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +124,7 @@ class RunServices:
         policy: gives the rules that hold now.
         node: is told when a node of a step's graph begins and ends; see `SessionTrace.node`. None for nobody.
         begun: the effects that have begun and aren't on record as ended, by their keys.
+        listed: says whether what a person was shown is still so.
     """
 
     saver: BaseCheckpointSaver[str]
@@ -135,3 +144,4 @@ class RunServices:
     policy: Callable[[], Policy] = Policy
     node: Callable[[SupervisorTodo, tuple[str, ...], Mapping[str, Any]], None] | None = None
     begun: dict[str, BegunEffect] = field(default_factory=dict)
+    listed: Listed = _nothing_listed

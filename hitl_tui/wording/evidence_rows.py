@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from hitl_tui.core.safe_text import safe_text, text_lines
@@ -121,7 +122,7 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: 
     text = str(evidence.get("text", ""))
     lines = text_lines(text) if text else []
     if (wrong := _what_went_wrong(evidence, len(lines))) or "files" not in evidence:
-        if not wrong and not lines and deletes(argv):
+        if not wrong and not lines and deletes(argv) and _lists_what_goes(evidence, lines, argv):
             yield text_row(_("would delete nothing"), "bold")
             return
         if not wrong and len(lines) <= 1:
@@ -130,9 +131,13 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: 
         yield labelled(_("preview"), wrong, "bold $text-warning" if wrong else "bold")
     else:
         files, size = int(evidence["files"]), size_words(int(evidence["bytes"]))
-        if deletes(argv):
+        if deletes(argv) and _lists_what_goes(evidence, lines, argv):
             said = ngettext("would delete {n:,} file, {size}", "would delete {n:,} files, {size}", files)
             yield text_row(said.format(n=files, size=size), "bold $text-error")
+        elif deletes(argv):
+            said = ngettext("lists {n:,} file, {size}", "lists {n:,} files, {size}", files)
+            more = _("what goes may be more than it lists")
+            yield labelled(_("preview"), joined(said.format(n=files, size=size), more), "bold $text-error")
         else:
             said = ngettext("{n:,} file, {size}", "{n:,} files, {size}", files)
             yield labelled(_("preview"), said.format(n=files, size=size), "bold")
@@ -144,6 +149,26 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: 
         yield text_row(_("  │ … {n:,} more lines: {key} Details").format(n=len(lines) - most, key=key), "$text-muted")
     elif evidence.get("truncated"):
         yield text_row(_("  │ … the rest was not kept"), "$text-muted")
+
+
+_DELETES = frozenset({"-delete", "-print"})
+_ACTIONS = (*_DELETES, "-exec", "-execdir", "-ls", "-print0", "-printf")
+"""What a `find` does with what it found."""
+
+
+def _lists_what_goes(evidence: Mapping[str, Any], lines: Sequence[str], argv: object) -> bool:
+    """Return whether a preview lists exactly what a command deletes: the same `find`, or the files that `rm` names."""
+    ran = [str(word) for word in argv] if isinstance(argv, list) else []
+    looked = [str(word) for word in evidence.get("argv") or ()]
+    if not ran or not looked:
+        return False
+    name = ran[0].rpartition("/")[2]
+    if name == "find":
+        tests = [list(takewhile(lambda word: word not in _ACTIONS, words)) for words in (ran, looked)]
+        return tests[0] == tests[1] and _DELETES.issuperset(ran[len(tests[0]) :])
+    options = [word for word in ran[1:] if word.startswith("-")]
+    recursive = any("recursive" in word or (word[:2] != "--" and {"r", "R"} & set(word)) for word in options)
+    return name in ("rm", "unlink") and not recursive and {*ran[1:]} - {*options} == {*lines}
 
 
 def _what_went_wrong(evidence: Mapping[str, Any], kept: int) -> str:

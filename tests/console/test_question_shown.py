@@ -152,17 +152,26 @@ def test_a_count_before_a_path_is_no_size(tmp_path: Path, argv: list[str]) -> No
 
 
 def test_what_would_be_deleted_is_counted_and_how_a_preview_ended_is_told_only_where_it_went_wrong() -> None:
-    listing = {"text": "a.gz\nb.gz\n", "lines": 2, "exit_code": 0, "files": 2, "bytes": 3_200_000}
+    looked = ["find", "d", "-name", "*.gz", "-print"]
+    listing = {"text": "a.gz\nb.gz\n", "lines": 2, "exit_code": 0, "files": 2, "bytes": 3_200_000, "argv": looked}
+    deleting = [*looked, "-delete"]
 
     def said(evidence: dict[str, Any], argv: list[str]) -> list[str]:
         return [f"{row.label} {row.text.plain}".strip() for row in preview_rows(evidence, 12, "6", argv)]
 
-    assert said(listing, ["rm", "a"]) == ["would delete 2 files, 3.2 MB", "│ a.gz", "│ b.gz"]
+    assert said(listing, deleting) == ["would delete 2 files, 3.2 MB", "│ a.gz", "│ b.gz"]
+    assert said(listing, ["rm", "-f", "a.gz", "b.gz"])[0] == "would delete 2 files, 3.2 MB"
+    more = "preview lists 2 files, 3.2 MB · what goes may be more than it lists"
+    beside = [*looked[:-1], "-delete", "-o", "-name", "*.txt", "-delete"]
+    for argv in (beside, ["rm", "a.gz"], ["rm", "-rf", "a.gz", "b.gz"], ["find", "d", "-delete"], ["unlink", "c"]):
+        assert said(listing, argv)[0] == more, argv
     assert said(listing, ["mv", "a", "b"])[0] == "preview 2 files, 3.2 MB"
     records = {"text": "10 records go\n12 stay\n", "lines": 2, "exit_code": 0}
     assert said(records, ["rm"]) == ["preview", "│ 10 records go", "│ 12 stay"]
     assert said({"text": "10 records go\n", "lines": 1, "exit_code": 0}, ["rm"]) == ["preview 10 records go"]
-    assert said({"text": "", "lines": 0, "exit_code": 0}, ["rm"]) == ["would delete nothing"]
+    nothing = {"text": "", "lines": 0, "exit_code": 0, "argv": looked}
+    assert said(nothing, deleting) == ["would delete nothing"]
+    assert said(nothing, ["rm", "-r", "d"]) == ["preview nothing is listed"]
     assert said({**listing, "exit_code": 2}, ["rm"])[0] == "preview 2 lines, exit code 2"
     assert said({**listing, "timed_out": True}, ["rm"])[0] == "preview 2 lines, timed out"
     assert [size_words(n) for n in (1, 999, 1000, 9_949, 231_000, 999_600, 3_296_000)] == [
@@ -175,7 +184,8 @@ def test_what_would_be_deleted_is_counted_and_how_a_preview_ended_is_told_only_w
 
 def test_a_command_is_shown_with_what_it_would_do_and_the_result_before_it_and_nothing_of_its_settings() -> None:
     results = [{"id": "todo_002", "summary": "measure: 8 lines, the last: 4.8M web-1", "found": True}]
-    evidence = {"text": "logs/a.gz\n", "lines": 1, "exit_code": 0, "files": 1, "bytes": 231_000}
+    looked = ["find", "logs", "-name", "*.gz"]
+    evidence = {"text": "logs/a.gz\n", "lines": 1, "exit_code": 0, "files": 1, "bytes": 231_000, "argv": looked}
     asked = question(CLEAN, {"title": "Run: clean-logs", "results": results}, evidence=evidence)
     assert shown(asked) == [
         "runs: find logs -name '*.gz' -delete",
