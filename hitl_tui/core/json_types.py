@@ -527,6 +527,7 @@ class About(TypedDict, total=False):
     priority: str
     risk: str
     risk_reason: str
+    declared: str
     asks_first: bool
     nothing_yet: bool
     dependencies: Sequence[DependencyStatus]

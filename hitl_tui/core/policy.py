@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
 from hitl_tui.core.given_values import given_values, is_held
 from hitl_tui.core.json_text import short_id
@@ -156,6 +155,23 @@ def _fit(schema: JsonObject, arguments: JsonObject) -> Fit:
     return {True: Fit.YES, False: Fit.NO, None: Fit.MAYBE}[fits(schema, dict(arguments))]
 
 
+def is_like(text: str, pattern: str) -> bool:
+    """Return whether a text is what a pattern says, in which `*` is any text, and everything else itself."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return text == pattern
+    *between, last = rest
+    at, end = len(first), len(text) - len(last)
+    if at > end or not (text.startswith(first) and text.endswith(last)):
+        return False
+    for part in between:
+        found = text.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """How a rule fits, and the first of its conditions that doesn't: the name of a field, empty where all do."""
@@ -223,7 +239,10 @@ class Rule:
             if getattr(self, condition) not in ("", getattr(facts, condition)):
                 return condition
         for condition, pattern, text in (("agent", self.agent, facts.agent), ("action", self.action, facts.action)):
-            if pattern and not fnmatchcase(text.casefold(), pattern.casefold()):
+            if not pattern or is_like(text, pattern):
+                continue
+            # A name that is written otherwise may be the same to whoever carries it out: nothing is allowed by that.
+            if self.decision is Ruling.ALLOW or not is_like(text.casefold(), pattern.casefold()):
                 return condition
         return ""
 

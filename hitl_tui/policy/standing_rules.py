@@ -108,7 +108,7 @@ class StandingRule:
         command = str((request.subject.get("arguments") or {}).get("command", ""))
         risk = str(request.about.get("risk", ""))
         exact = self.input == exact_input(request.subject)
-        wide = not self.input and self.risk is not Risk.HIGH and self.code == code_of(request.subject)
+        wide = not self.input and self.risk is not Risk.HIGH and self.code == code_of(request)
         return (
             self.workspace == workspace
             and not self.ended(now)
@@ -132,9 +132,15 @@ def exact_input(subject: Subject) -> str:
     return digest(["input", subject.get("team"), subject.get("task"), arguments, inputs])
 
 
-def code_of(subject: Subject) -> str:
-    """Return the digest of the programs or graph that a question's step would run; empty where none are named."""
-    programs = (subject.get("arguments") or {}).get("programs")
+def code_of(request: Request) -> str:
+    """Return the digest of what a question's step would run, whatever its input; empty where nothing is named.
+
+    That is its programs or its graph, and of a declared command also how it is made of its parameters.
+    """
+    programs = (request.subject.get("arguments") or {}).get("programs")
+    declared = request.about.get("declared", "")
+    if declared:
+        return digest(["code", programs or {}, declared])
     return digest(["code", programs]) if programs else ""
 
 
@@ -185,7 +191,7 @@ def rule_for(request: Request, workspace: str, *, by: str, at: str, shown: str) 
         risk=Risk(str(request.about.get("risk", Risk.HIGH.value))),
         command=str((request.subject.get("arguments") or {}).get("command", "")),
         input=exact_input(request.subject),
-        code=code_of(request.subject),
+        code=code_of(request),
         by=by,
         at=at,
         shown=safe_text(shown, multiline=False, limit=_LONGEST_SHOWN),

@@ -75,6 +75,8 @@ def _with_team(request: Request, team: Team) -> Request:
         return request
     if reason := team.risk_reason(given):
         about["risk_reason"] = reason
+    if declared := team.declared_as(given):
+        about["declared"] = declared
     if team.previews(given):
         about["previewed"] = True
     if team.graph is not None and request.kind is Kind.TODO:

@@ -518,6 +518,10 @@ class Team(ABC):
         """Return in a few words why their risk is medium or high; empty where the class says it."""
         return CODE_RISK if self.bindings is not None and self.risk is Risk.MEDIUM else ""
 
+    def declared_as(self, arguments: JsonObject) -> str:
+        """Return the digest of how exact arguments are made of what people give; empty where nothing is declared."""
+        return ""
+
     def changes_nothing(self, arguments: JsonObject) -> bool:
         """Return whether what exact arguments do is declared to change nothing, so that repeating it needs no word."""
         return False

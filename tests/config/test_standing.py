@@ -205,6 +205,14 @@ def test_a_rule_for_any_input_is_for_less_than_high_risk_alone() -> None:
     assert not replace(rule, risk=Risk.HIGH).allows(asked(risk="high"), "/w", NOW)
 
 
+def test_a_rule_for_any_input_is_for_the_command_that_it_was_made_of() -> None:
+    question = asked(risk="medium", about={"declared": "run of echo"})
+    rule = changed(made(question), {"input": "any"}, by="ops", at=NOW)
+    assert rule.allows(asked(risk="medium", about={"declared": "run of echo"}, argv=["rm", "b"]), WORKSPACE, NOW)
+    assert not rule.allows(asked(risk="medium", about={"declared": "run of touch"}), WORKSPACE, NOW)
+    assert not rule.allows(asked(risk="medium"), WORKSPACE, NOW)
+
+
 def test_a_file_that_cannot_be_used_is_not_written_over(tmp_path: Path) -> None:
     path = tmp_path / "rules.toml"
     path.write_text("nonsense", encoding="utf-8")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.core.policy import Facts, Fit, Judgement, Match, Mode, Of, Policy, Risk, Rule, Ruling, Terms
+from hitl_tui.core.policy import Facts, Fit, Judgement, Match, Mode, Of, Policy, Risk, Rule, Ruling, Terms, is_like
 
 RULES = st.builds(
     Rule,
@@ -82,7 +82,7 @@ def test_the_version_changes_with_the_rules_and_only_then(one: list[Rule], other
 
 
 GIT = Rule(
-    Ruling.ALLOW, agent="claude-*", action="bash", arguments={"properties": {"command": {"pattern": "^git status$"}}}
+    Ruling.ALLOW, agent="claude-*", action="Bash", arguments={"properties": {"command": {"pattern": "^git status$"}}}
 )
 NO_RM = Rule(
     Ruling.DENY, action="Bash", arguments={"properties": {"command": {"pattern": "rm "}}, "required": ["command"]}
@@ -93,6 +93,9 @@ NO_RM = Rule(
     ("agent", "action", "arguments", "ruling", "rule"),
     [
         ("claude-code", "Bash", {"command": "git status"}, Ruling.ALLOW, 1),
+        ("claude-code", "bASH", {"command": "git status"}, Ruling.ASK, 0),  # nothing is allowed that isn't named so
+        ("claude-code", "bASH", {"command": "rm -rf /"}, Ruling.DENY, 2),
+        ("claude-code", "Bash", {"command": "git status\n"}, Ruling.ASK, 0),  # `$` is the end, not a line's
         ("claude-code", "Bash", {"command": "git status; rm -rf /"}, Ruling.DENY, 2),
         ("claude-code", "Bash", {"command": ["git status"]}, Ruling.DENY, 2),  # of a type that no rule speaks of
         ("claude-code", "Bash", None, Ruling.DENY, 2),  # what isn't known is never allowed, and may be denied
@@ -107,6 +110,26 @@ def test_rules_for_steps_look_at_agent_action_and_arguments(
 ) -> None:
     judged = Policy([GIT, NO_RM]).judge_step(agent, action, arguments)
     assert (judged.ruling, judged.rule) == (ruling, rule)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "fits"),
+    [
+        ("DROP TABLE [prod].*", "DROP TABLE [prod].customers", True),
+        ("DROP TABLE [prod].*", "DROP TABLE p.customers", False),
+        ("read?", "read?", True),
+        ("read?", "readX", False),
+        ("*", "", True),
+        ("a*a", "a", False),
+        ("a*a", "aa", True),
+        ("a*b*c", "a-c-b-c", True),
+        ("a*b*c", "acb", False),
+        ("*b", "ab\nb", True),
+        ("", "", True),
+    ],
+)
+def test_only_a_star_stands_for_other_text(pattern: str, text: str, fits: bool) -> None:
+    assert is_like(text, pattern) is fits
 
 
 def test_what_a_rule_says_may_be_lacking_may() -> None:

@@ -246,7 +246,19 @@ def found_in(pattern: Any, text: str) -> bool | None:
     repeats = _repeats(pattern) if isinstance(pattern, str) else None
     if repeats is None or (len(text) + 1) ** (repeats + 1) > _MOST_STEPS:
         return None
-    return re.search(pattern, text) is not None
+    return re.search(_as_in_json_schema(pattern), text) is not None
+
+
+@lru_cache(maxsize=256)
+def _as_in_json_schema(pattern: str) -> str:
+    """Return a pattern in which `$` is the end of the text alone: Python's fits before a last line break, too."""
+    if re.compile(pattern).flags & re.MULTILINE:
+        return pattern
+    return _END.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)
+
+
+_END = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\$", re.DOTALL)
+"""A `$`, or what isn't one: an escaped character, or a set of them."""
 
 
 @lru_cache(maxsize=256)

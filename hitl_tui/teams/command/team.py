@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Required, TypedDict, cast
 
 from hitl_tui.config.declared_commands import command_environment
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip
@@ -233,6 +234,11 @@ class CommandTeam(Team):
         if declared is None or declared.risk is not Risk.MEDIUM:
             return ""
         return Message("runs {}, as hitl.toml declares", Path(declared.run[0]).name)
+
+    def declared_as(self, arguments: JsonObject) -> str:
+        """Return the digest of what a command's declaration puts around its parameters."""
+        declared = self.commands.get(str(arguments.get("command")))
+        return digest([list(declared.run), list(declared.preview or ())]) if declared else ""
 
     def retries_of(self, arguments: JsonObject) -> int:
         """Return how often a command is declared to be tried again."""
