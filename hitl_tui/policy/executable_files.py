@@ -178,9 +178,10 @@ class Bindings:
                 found |= self._program(root, program)
         if declared.risk is not Risk.HIGH:
             return found
+        argvs = list(argvs)
         open_ended = [argv for argv in argvs if around.secrets or not executes_nothing_else(argv, root, path)]
         if not open_ended:
-            return found
+            return {**found, **self._data(declared, argvs, root)}
         named = dict.fromkeys(name for argv in open_ended for word in argv for name in _files_in(word, root))
         excluded = path_pattern(declared.pins)
         inside = [n for n in named if not _is_outside(n) and (n in found or not excluded.match(n))]
@@ -196,6 +197,17 @@ class Bindings:
         searched = filter(None, (find_program(argv[0], root, path) for argv in open_ended if argv))
         starting = {program: self._started(program) for program in searched}
         return {**found, WHOLE: self.whole(root, declared.pins, around, frozenset(inside), starting)}
+
+    def _data(self, declared: CommandDeclaration, argvs: Iterable[Sequence[str]], root: str) -> dict[str, str]:
+        """Return the digests of the files that a command names that executes none: it copies or deletes them."""
+        excluded = path_pattern(declared.pins)
+        named = dict.fromkeys(name for argv in argvs for word in argv[1:] for name in _files_in(word, root))
+        known = {name: self._digest(root, name) for name in named if _is_outside(name) or not excluded.match(name)}
+        if len(known) <= MOST_NAMED:
+            return known
+        rest = {name: known.pop(name) for name in list(known)[MOST_NAMED:]}
+        together = hashlib.sha256("\n".join(f"{sha}  {name}" for name, sha in sorted(rest.items())).encode())
+        return {**known, f"{len(rest)} more files": together.hexdigest()}
 
     def whole(
         self,
@@ -331,12 +343,26 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def _files_in(word: str, root: str) -> Iterator[str]:
-    """Yield the files that a word names: the word, and each piece of it that could be a path."""
+    """Yield the files that a word names: the word, and each piece of it that could be a path.
+
+    A path may follow an option's letter or a sign in the same word, as in `-fMAKEFILE`, or begin in somebody's home. Of
+    a folder that Python can run, what it would run is named.
+    """
     pieces = dict.fromkeys((word, *_BETWEEN.split(word)))
-    for piece in pieces:
-        name = _path_in(root, piece)
+    within = [piece[at:] for piece in pieces for at in _path_starts(piece)]
+    for piece in dict.fromkeys((*pieces, *within)):
+        name = _path_in(root, piece) or _path_in(root, f"{piece}/__main__.py" if piece else "")
         if name is not None:
             yield name
+
+
+def _path_starts(piece: str) -> Iterator[int]:
+    """Yield where in a piece of a word a path may begin, but for its beginning."""
+    if piece.startswith("-") and len(piece) > 2 and piece[1] != "-":
+        yield 2
+    yield from (place for sign in "@/~" if (place := piece.find(sign)) > 0)
+    if (place := piece.find("@")) >= 0:
+        yield place + 1
 
 
 def _path_in(root: str, named: str) -> str | None:
@@ -344,11 +370,11 @@ def _path_in(root: str, named: str) -> str | None:
     if not named or len(named) > _LONGEST or "\0" in named:
         return None
     try:
-        path = os.path.normpath(Path(root, named))
+        path = os.path.normpath(Path(root, Path(named).expanduser() if named.startswith("~") else named))
         real = os.path.realpath(path)
         if not Path(real).is_file():
             return None
-    except (OSError, ValueError):  # no file can have such a name, or be reached by it
+    except (OSError, ValueError, RuntimeError):  # no file can have such a name, or be reached by it
         return None
     for place in (real, path):
         if place.startswith(f"{root}{os.sep}"):
