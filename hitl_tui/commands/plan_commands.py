@@ -89,7 +89,7 @@ async def checkpoint_list(context: CommandContext, values: CommandValues) -> Com
     if "todo" in values:
         todo_id = (await find_todo(context, values.text("todo"))).id
         steps = await context.session.steps(todo_id, limit)
-        message = Message("{} steps of its team, newest first.", len(steps))
+        message = Message("{} steps of its team, newest first; /checkpoint restore ID goes back to one.", len(steps))
         return CommandResult("ok", message, {"checkpoints": [c.to_dict() for c in steps], "todo_id": todo_id})
     before = await context.session.find_checkpoint(values.text("before")) if "before" in values else ""
     # one more than asked for: what led to a checkpoint is known from the one before it

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, cast
 
 from hitl_tui.core.errors import StorageError, UnknownName
@@ -19,7 +19,7 @@ from hitl_tui.threads.thread_model import CheckpointInfo as CheckpointInfo
 LAST_NODE = "generate_response"
 """The node that a session ends with."""
 
-_TRIGGER = "branch:to:"
+_TRIGGER, _JOIN = "branch:to:", "join:"
 _START = "__start__"
 
 
@@ -201,9 +201,9 @@ class SessionHistory:
         details = _metadata(metadata)
         values = checkpoint.get("channel_values", {})
         control = values.get("control") or {}
-        node = next((k.removeprefix(_TRIGGER) for k in values if k.startswith(_TRIGGER)), "")
+        own, waiting = self._thread == thread_of(self._session), _next_nodes(values)
+        node = ", ".join(waiting[:1] if own else waiting)
         if not node:
-            own = self._thread == thread_of(self._session)
             ended = str(values.get("current_phase", LAST_NODE)) if own else "ended"
             node = ("coordinator" if own else "start") if _START in values else ended
         return CheckpointInfo(
@@ -223,6 +223,16 @@ class SessionHistory:
             refused=tuple(str(r["event"]) for r in control.get("refused") or ()),
             reviewed=cast(PlanReviewed, control.get("reviewed") or {}),
         )
+
+
+def _next_nodes(values: GraphState) -> list[str]:
+    """Return the nodes that come next, by the channels that lead to them: an edge, or one that waits for several."""
+    found = [name.removeprefix(_TRIGGER) for name in values if name.startswith(_TRIGGER)]
+    for name, arrived in values.items():
+        sources, _, target = name.removeprefix(_JOIN).rpartition(":")
+        if name.startswith(_JOIN) and isinstance(arrived, Collection) and {*arrived} == {*sources.split("+")}:
+            found.append(target)
+    return found
 
 
 _NUMBER = re.compile("[1-9][0-9]{0,5}")

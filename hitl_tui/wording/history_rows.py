@@ -729,15 +729,20 @@ def checkpoint_choices(
     return found
 
 
+_ENDING = 8
+"""Digits that tell the steps of a session's teams apart."""
+
+
 def checkpoint_cells(row: Mapping[str, Any]) -> tuple[str, ...] | None:
     """Return number, local time and what happened at a checkpoint; None where only the engine went on.
 
     Args:
-        row: of the answer of `/checkpoint list`. A step of a team has its node instead: its graph may be anybody's.
+        row: of the answer of `/checkpoint list`. A step of a team has the end of its id, by which it can be named, and
+            the nodes that come next: its graph may be anybody's, and numbers are the session's.
     """
     when = second_words(str(row["timestamp"]))
     if "number" not in row:
-        return str(row["step"]), when, in_line(str(row["node"]))
+        return str(row["checkpoint_id"])[-_ENDING:], when, in_line(str(row["node"]))
     happened = row.get("happened")
     said = cause_words(CheckpointCause.from_dict(happened)) if happened else ""
     left = f"({_('left behind')})" if row.get("left_behind") else ""

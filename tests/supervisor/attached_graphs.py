@@ -422,3 +422,20 @@ joined = (
     .compile(interrupt_before=["pay"])
 )
 """Two nodes are before the breakpoint: none of them is the one that wrote last."""
+
+
+class Joined(TypedDict, total=False):
+    seen: Annotated[list[str], operator.add]
+
+
+side_by_side = (
+    StateGraph(Joined)
+    .add_node("a", lambda _: {"seen": ["a"]})
+    .add_node("b", lambda _: {"seen": ["b"]})
+    .add_node("both", lambda _: {"seen": ["both"]})
+    .add_edge(START, "a")
+    .add_edge(START, "b")
+    .add_edge(["a", "b"], "both")
+    .compile()
+)
+"""Two nodes beside each other, and one that waits for both."""

@@ -14,6 +14,7 @@ from hitl_tui.core.requests import Kind
 from hitl_tui.wording.decision_rows import decision_cells
 from hitl_tui.wording.inbox_rows import asked_words
 from hitl_tui.wording.question_rows import whole
+from hitl_tui.wording.text_lines import result_lines
 
 
 @pytest.fixture(autouse=True)
@@ -364,6 +365,17 @@ async def test_a_step_of_the_graph_is_restored_without_running_what_came_before(
             op.asked[0] or {}
         ) else None
     assert world(tmp_path)["write"] == 1
+
+
+async def test_a_step_is_named_as_it_is_listed_and_says_which_nodes_come_next(tmp_path: Path) -> None:
+    async with attached(tmp_path, "side_by_side", "{}") as op:
+        await op.ok("/todo approve")
+        listed = await op.ok("/checkpoint list --todo 1")
+        lines = [line.split() for line in result_lines(listed, op.now)]
+        nodes = {" ".join(words[3:]): words[0] for words in lines if len(words) > 3}
+        assert {"a, b", "both"} <= nodes.keys(), lines
+        await op.ok(f"/checkpoint restore {nodes['a, b']}")
+        assert op.questions[0].view.request.about["again"][0] == "`a, b` restarts from its top"
 
 
 async def test_a_module_that_is_gone_is_one_sentence_and_the_session_stays(tmp_path: Path) -> None:
