@@ -16,6 +16,7 @@ from hitl_tui.tables.query import Filter, TableQuery
 from hitl_tui.tables.question_in_table import (
     AGGREGATES,
     DAY_WORDS,
+    DAYS,
     LASTING,
     LIKELY,
     LOOSE,
@@ -276,15 +277,25 @@ class Rating:
         listed = query.shape == "rows" and not query.order and undone.intersection(AGGREGATES)
         several = query.aggregate == "average" and not self.q.has("average") and self._contain_several(reading)
         open_ = (
-            (unknown and (reading.whole or self._days_as_rows(query))) or self._asks_twice or listed or several
+            (unknown and reading.whole) or self._days_as_rows(query, unknown) or self._asks_twice or listed or several
             or self._uncompared(query) or undone & _COMPARING or self._undecided(query)
-            or self._only_meant(query) or self._counts_others(query)
+            or self._only_meant(query) or self._counts_others(query) or self._days_of_another(query)
         )  # fmt: skip
         return "measure" if open_ else ""
 
-    def _days_as_rows(self, query: TableQuery) -> bool:
-        """Whether days are asked for, and rows are counted."""
-        return self.measures.asks_for_days and (query.aggregate, query.measure) == ("count", "")
+    def _days_as_rows(self, query: TableQuery, unknown: bool) -> bool:
+        """Whether days are asked for, and rows are counted that aren't each of a day of its own."""
+        if not self.measures.asks_for_days or (query.aggregate, query.measure) != ("count", ""):
+            return False
+        time = self.q.time_column()
+        return unknown or time is None or not self.q.unique(time.name)
+
+    def _days_of_another(self, query: TableQuery) -> bool:
+        """Whether days are asked for, and a figure is given that the question doesn't name and that holds none."""
+        measure = query.measure
+        if not (self.measures.asks_for_days and measure) or measure in self.q.said:
+            return False
+        return DAYS.search(measure) is None and not self.q.lasts(measure)
 
     def _counts_others(self, query: TableQuery) -> bool:
         """Whether a column holds how many of one thing there are, and how many of another are asked for."""

@@ -50,3 +50,19 @@ def test_a_guess_beside_what_a_table_has_answers(folder: Path) -> None:
 def test_a_guess_answers_where_the_table_is_named(folder: Path) -> None:
     answer = ask("budget.csv에서 최대 얼마까지 받을 수 있어?", table_files(folder))
     assert answer.result is not None, answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "tea는 며칠 안에 반품할 수 있나요?",
+        "coffee 반품 기간은 며칠인가요?",
+        "Within how many days can tea be returned?",
+    ],
+)
+def test_no_number_of_something_else_is_one_of_days(tmp_path: Path, question: str) -> None:
+    rows = [f"2026-0{1 + n % 3}-0{1 + n % 5},{('tea', 'coffee')[n % 2]},{n % 17 + 1},{100 * n}" for n in range(60)]
+    (tmp_path / "sales.csv").write_text("\n".join(["date,product,units,revenue", *rows]), encoding="utf-8")
+    answer = ask(question, table_files(shared(tmp_path)))
+    assert answer.result is None, answer.sql
+    assert about(question, tmp_path) is About.TEXT
