@@ -162,7 +162,7 @@ EDITED = "edited"
 _LONGEST, _TASK = 200, "task"
 _SAID_ANYWAY = frozenset({"accept", "approve", "edit", "ignore", "reject", "respond", "response"})
 """Values of an answer that say again what was decided."""
-_MADE = frozenset({"argv", "programs", "preview", "exit_codes", "timeout"})
+_MADE = frozenset({"argv", "calls", "programs", "preview", "exit_codes", "timeout"})
 """Arguments that follow from the others, or from files."""
 _BY_HAND: Mapping[str, Verdict] = MappingProxyType(
     {EventKind.SKIP: Verdict.SKIP, EventKind.CANCEL: Verdict.STOP, EventKind.STOP: Verdict.STOP}
@@ -362,9 +362,11 @@ def input_values(arguments: object, task: object) -> dict[str, str]:
     """Return what a person may set of a step, by name, in a few words each: its task and its arguments."""
     found = {_TASK: clip(str(task), _LONGEST)}
     for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
+        if name in _MADE:
+            continue
         if isinstance(value, Mapping):
             found |= input_values(value, task)
-        elif name not in _MADE:
+        else:
             found[str(name)] = clip(value if isinstance(value, str) else canonical(value).decode(), _LONGEST)
     return found
 
@@ -394,6 +396,9 @@ def _step(title: str, subject: Mapping[str, Any]) -> str:
     arguments = subject.get("arguments") or {}
     argv = arguments.get("argv")
     line = shlex.join(map(str, argv)) if isinstance(argv, list) else ""
+    if "calls" in arguments and isinstance(given := arguments.get("input"), Mapping):
+        values = [f"{name}={value}" for name, value in input_values(given, "").items() if name != _TASK]
+        line = clip(", ".join(value for value in values if value not in title), _LONGEST)
     return ": ".join(filter(None, (title, line)))
 
 

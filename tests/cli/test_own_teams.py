@@ -101,6 +101,15 @@ def test_a_function_is_added_asked_about_and_called(shell: Shell) -> None:
     assert result["data"] == {"vat": 5000.0}
 
 
+def test_the_record_says_what_it_was_called_with_and_what_was_edited(shell: Shell) -> None:
+    todo = last(do(shell, "/todo add vat amount=50000"))
+    edited = last(do(shell, f"/todo edit {todo['id']} rate=0.2"))
+    assert do(shell, f"/todo approve {edited['id']}").code == 0
+    lines = shell.run("audit", "s1").out
+    assert "vat amount=50000 rate=0.2" in lines and "rate: 0.1 → 0.2" in lines, lines
+    assert "calls" not in lines and "my.py" not in lines, "what follows from its declaration isn't what was edited"
+
+
 def test_what_is_edited_keeps_the_rest_and_is_called_by_its_new_words(shell: Shell) -> None:
     todo = last(do(shell, "/todo add vat amount=50000"))
     edited = last(do(shell, f"/todo edit {todo['id']} rate=0.2"))
