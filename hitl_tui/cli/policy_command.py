@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -135,7 +136,7 @@ async def explained(job: Job) -> int:
         asked = await _of_request(job, registry) if given.request else _supposed(job)
         trust = await registry.trust.of(asked.folder)
         if not asked.request:
-            facts, unbound = await asyncio.to_thread(_as_declared, trust, asked.facts, bool(given.risk))
+            facts, unbound = await asyncio.to_thread(_as_declared, registry, trust, asked.facts, bool(given.risk))
             asked = replace(asked, facts=facts, unbound=unbound)
         mode = asked.mode or trust.config.mode
         found = explain(_obeyed(trust, asked.facts), asked.facts, mode)
@@ -176,10 +177,11 @@ async def explained(job: Job) -> int:
     return NOTHING
 
 
-def _as_declared(trust: WorkspaceTrust, facts: Facts, risky: bool) -> tuple[Facts, str]:
+def _as_declared(registry: SessionRegistry, trust: WorkspaceTrust, facts: Facts, risky: bool) -> tuple[Facts, str]:
     """Return the facts with what the folder declares of them, and why its team can't take the arguments, if it can't.
 
     Args:
+        registry: has what is trusted.
         trust: the folder.
         facts: what is only supposed.
         risky: its risk was said, too, and counts.
@@ -194,7 +196,10 @@ def _as_declared(trust: WorkspaceTrust, facts: Facts, risky: bool) -> tuple[Fact
         raise unknown_name(Message("declared command"), facts.command, trust.declared.commands)
     if not facts.team:
         return facts, ""
-    team = registry_of(trust.config, (), Path(trust.folder), withheld_teams(trust)).get(facts.team)
+    folder, cache = Path(trust.folder), registry.data.cache
+    why_no_secrets = partial(registry.trust.why_no_secrets, folder)
+    teams = registry_of(trust.config, (), folder, withheld_teams(trust), cache=cache, why_no_secrets=why_no_secrets)
+    team = teams.get(facts.team)
     if facts.of is not Of.TODO:
         return (facts if risky else replace(facts, risk=team.risk)), ""
     named: dict[str, Json] = {"command": facts.command} if facts.command else {}

@@ -127,8 +127,12 @@ def stopped_result(
 
 
 def _bound_now(facts: AgentFacts, todo: SupervisorTodo, asked: JsonObject) -> JsonObject:
-    """Return the arguments of a step with what it would execute now; nothing of a step that has begun is made anew."""
-    if facts.programs is not None and (todo.attempt or todo.question is not None):
+    """Return the arguments of a step with what it would execute now; nothing of a step that has begun is made anew.
+
+    Nor is anything of a call of a tool: what it takes only its code could say, which is to be asked about first.
+    """
+    called = isinstance(asked.get("calls"), str)
+    if facts.programs is not None and (called or todo.attempt or todo.question is not None):
         return {**asked, "programs": dict(facts.programs(asked))}
     return facts.bind(todo.description, {key: asked[key] for key in GIVEN if key in asked})
 

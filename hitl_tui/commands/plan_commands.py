@@ -176,7 +176,7 @@ async def add(context: CommandContext, values: CommandValues) -> CommandResult:
     seen, name, text = context.snapshot, values.text("agent"), values.text("text")
     if name in context.session.setup.commands and name not in context.planner.agents:
         name, text = "command_team", f"{name} {text}".rstrip()
-    facts = _agent(context, name)
+    facts = await _looked_at(context, _agent(context, name))
     behind = [(await find_todo(context, name)).id for name in values.words("after")]
     level = typed_priority(values.text("priority", "medium"))
     try:
@@ -211,6 +211,11 @@ def _untold(facts: AgentFacts, error: BadInput) -> BadInput:
     except BadInput as wanted:
         return BadInput(Message("{} needs a text after it. {}", facts.name, wanted.message), help=wanted.help)
     return error
+
+
+async def _looked_at(context: CommandContext, facts: AgentFacts) -> AgentFacts:
+    """Return an agent with what only its own code says of it."""
+    return (await context.planner.looked_at(facts.name)).get(facts.name, facts)
 
 
 def _agent(context: CommandContext, name: str) -> AgentFacts:

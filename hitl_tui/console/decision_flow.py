@@ -318,6 +318,7 @@ class DecisionFlow:
             self._display.say(_("This can't be edited any more."), error=True)
             return
         team = handle.setup.team(facts.team)
+        await asyncio.to_thread(team.look)  # its code may have changed since it was asked about
         declared = team.commands.get(todo.command)
         dialog = EditDialog(
             _("Edit · {id}").format(id=number_of(todo.id)),

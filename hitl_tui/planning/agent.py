@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -79,19 +79,33 @@ class PlanningAgent:
     def __init__(
         self, agents: Mapping[str, AgentFacts], planner: Planner | None = None, now: Callable[[], str] = utc_now
     ) -> None:
-        known = dict(agents)
+        known: Mapping[str, AgentFacts] = dict(agents)
         self._agents: Callable[[], Mapping[str, AgentFacts]] = lambda: known
         self._planner: Callable[[], Planner] = cache(lambda: planner if planner is not None else _rule_planner())
+        self._make: Callable[[], Mapping[str, AgentFacts]] = self._agents
+        self._look: Callable[[Collection[str]], None] = _nothing_to_look_at
         self._now = now
         self._watched: Watch = lambda what, todo: nullcontext()
 
     @classmethod
     def later(
-        cls, agents: Callable[[], Mapping[str, AgentFacts]], planner: Callable[[], Planner], now: Callable[[], str]
+        cls,
+        agents: Callable[[], Mapping[str, AgentFacts]],
+        planner: Callable[[], Planner],
+        now: Callable[[], str],
+        look: Callable[[Collection[str]], None] | None = None,
     ) -> PlanningAgent:
-        """Return one whose parts are made when they are first wanted: to look at a plan takes neither."""
+        """Return one whose parts are made when they are first wanted: to look at a plan takes neither.
+
+        Args:
+            agents: gives every agent, as far as it is known without running anything.
+            planner: gives who plans.
+            now: the clock.
+            look: has the agents of these names, all for none, find out what only their own code says of them.
+        """
         agent = cls({}, now=now)
-        agent._agents, agent._planner = cache(agents), cache(planner)
+        agent._make, agent._agents, agent._planner = agents, cache(agents), cache(planner)
+        agent._look = look or _nothing_to_look_at
         return agent
 
     def make(self) -> None:
@@ -105,12 +119,23 @@ class PlanningAgent:
 
     @property
     def agents(self) -> Mapping[str, AgentFacts]:
-        """Every agent there is, by name."""
+        """Every agent there is, by name, as far as it is known without running anything."""
         return self._agents()
+
+    async def looked_at(self, *names: str) -> Mapping[str, AgentFacts]:
+        """Return every agent, once those of these names, all for none, said what only their own code says of them.
+
+        That may run code of the workspace which nobody was asked about: it is for what is planned, added or edited.
+        """
+        if self._look is not _nothing_to_look_at:
+            await asyncio.to_thread(self._look, names)
+            self._agents = cache(self._make)
+        return await asyncio.to_thread(self._agents)
 
     def take(self, other: PlanningAgent) -> None:
         """Plan as another one does from now on."""
         self._agents, self._planner = other._agents, other._planner
+        self._make, self._look = other._make, other._look
 
     async def analyze_intent(self, query: str) -> Intent:
         """Return what a query wants; see `create_execution_plan`."""
@@ -119,8 +144,9 @@ class PlanningAgent:
     async def create_execution_plan(self, query: str) -> Planned:
         """Return intent and plan of a query; see `Planner.plan`."""
         with self._watched("plan", None):
-            planned = await self._planner().plan(query, self.agents)
-        unusable = (agent.problem for agent in self.agents.values() if agent.enabled and agent.problem)
+            agents = await self.looked_at()
+            planned = await self._planner().plan(query, agents)
+        unusable = (agent.problem for agent in agents.values() if agent.enabled and agent.problem)
         notes = tuple(dict.fromkeys((*planned.notes, *unusable)))
         # With the plan and the intent they come to whoever is asked, and to whoever reads the session later.
         return replace(
@@ -144,7 +170,8 @@ class PlanningAgent:
             BadInput, PlanError: nothing of it can be worked in, or nothing of the plan is left.
         """
         with self._watched("plan again", None):
-            found = await self._planner().revise(remarks[-1], CurrentPlan(query, todos, self.agents, remarks))
+            plan = CurrentPlan(query, todos, await self.looked_at(), remarks)
+            found = await self._planner().revise(remarks[-1], plan)
         changes = await asyncio.to_thread(resolved, found.changes, todos, self._converter(), taken)
         if leaves_nothing(changes, todos):
             raise PlanError(Message("This feedback leaves nothing of the plan; add a step or reject the plan."))
@@ -159,7 +186,7 @@ class PlanningAgent:
             taken: ids of TODOs that were removed meanwhile, so that none is used twice.
         """
         with self._watched("revise", None):
-            proposed = await self._planner().revise(text, CurrentPlan(query, todos, self.agents))
+            proposed = await self._planner().revise(text, CurrentPlan(query, todos, await self.looked_at()))
         return await self.propose(proposed, todos, text, taken)
 
     async def propose(
@@ -192,6 +219,10 @@ class PlanningAgent:
 
     def _converter(self) -> ExecutionPlanConverter:
         return ExecutionPlanConverter(self.agents, self._now(), forms=True)
+
+
+def _nothing_to_look_at(names: Collection[str]) -> None:
+    """All is known of the agents."""
 
 
 def _rule_planner() -> Planner:

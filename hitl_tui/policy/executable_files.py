@@ -32,6 +32,7 @@ from hitl_tui.policy.workspace_digest import CODE, FileHashes, Scope, Tree, begi
 
 if TYPE_CHECKING:
     from hitl_tui.config.declared_commands import CommandDeclaration
+    from hitl_tui.config.declared_tools import ToolDeclaration
     from hitl_tui.config.workspace import WorkspaceConfig
 
 KEPT = 60
@@ -253,11 +254,37 @@ class Bindings:
         Raises:
             BadInput: there are too many files, or a program can't be read.
         """
+        return self._unasked(declared.pins, argv, workspace, path, around)
+
+    def description(self, declared: ToolDeclaration, workspace: Path, path: str, around: Surroundings) -> str:
+        """Return the digest of all that describing a tool could execute, found as `preview` finds it.
+
+        That is importing its module, or starting its server; of a server at an address nothing is executed here, and
+        the digest is an empty text.
+
+        Args:
+            declared: the tool.
+            workspace: absolute path of the folder that declares it.
+            path: the `PATH` that it runs with.
+            around: the workspace's settings.
+
+        Raises:
+            BadInput: there are too many files, or a program can't be read.
+        """
+        if declared.url:
+            return ""
+        argv = declared.server or ("", declared.target.rpartition(":")[0])  # nothing is looked for in PATH
+        return self._unasked(declared.pins, argv, workspace, path, around)
+
+    def _unasked(
+        self, pins: tuple[str, ...], argv: Sequence[str], workspace: Path, path: str, around: Surroundings
+    ) -> str:
+        """Return the digest of all that an argument vector could execute that nobody is asked about."""
         root = os.path.realpath(workspace)
         named = dict.fromkeys(name for word in argv for name in _files_in(word, root))
         inside = frozenset(name for name in named if not _is_outside(name))
         tree = self._files.tree(Scope(root, (), around.reports, self._own), inside)
-        pinned = path_pattern(declared.pins)
+        pinned = path_pattern(pins)
         entries = {
             name: known
             for name, known in tree.entries.items()

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from hitl_tui.config.declared_commands import CommandDeclaration, command_environment, literal_text
+from hitl_tui.config.declared_tools import ToolDeclaration
 from hitl_tui.config.workspace_files import WorkspaceFiles, read_files, real_path
-from hitl_tui.core.errors import BadInput, StorageError
+from hitl_tui.core.errors import BadInput, ConfigError, StorageError
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -36,6 +37,9 @@ from hitl_tui.policy.workspace_trust import (
 
 _EVERY = 0.25
 """Seconds between looks at what other processes granted or revoked."""
+
+_NAMED = 3
+"""Files that are named where some changed."""
 
 _PAGE = 500
 _FULL = 64
@@ -155,6 +159,7 @@ class TrustBook:
             rules=tuple(found.declared.policy.rules),
             disabled=found.declared.disabled,
             code=await asyncio.to_thread(self._code_of, found),
+            tools=await asyncio.to_thread(self._tools_of, found),
             by=by,
             at=self._now(),
             how=how,
@@ -209,6 +214,54 @@ class TrustBook:
                 for name, command in trust.declared.commands.items()
                 if command.preview is not None
             }
+        except BadInput:
+            return {}
+
+    def why_no_secrets(self, folder: Path, tool: ToolDeclaration) -> str:
+        """Return why a tool of a folder is described without secrets, one sentence; empty when it gets them.
+
+        Describing it runs its code unasked. So its folder has to be trusted as it is now, and whatever that could
+        execute has to be what it was when that was said. A grant by an earlier version doesn't tell what it was: there
+        secrets are handed over as that version did, until the folder is trusted again, because modules and servers
+        that can't be described without them would fail all at once. It reads files: use a thread.
+
+        Args:
+            folder: the workspace.
+            tool: its declaration.
+        """
+        try:
+            trust = self.judge(read_files(folder))
+        except ConfigError as error:
+            return error.message
+        if not trust.trusted:
+            return Message("this folder isn't trusted as it is now; to trust it: {}", trust.command)
+        record = trust.record
+        if record is None or record.digest != trust.digest:  # made by the program, or looked at for this call
+            return ""
+        if record.tools is None:
+            return ""
+        before = record.tools.get(tool.name, "")
+        try:
+            now = self._tool(trust, tool)
+        except BadInput as error:
+            return error.message
+        if before == now:
+            return ""
+        changed = self._bindings.changed({WHOLE: before}, {WHOLE: now})
+        return Message(
+            "{} changed since this folder was trusted; to trust it as it is now: {}",
+            one_line(", ".join(changed[:_NAMED]), 200),
+            trust.command,
+        )
+
+    def _tool(self, trust: WorkspaceTrust, tool: ToolDeclaration) -> str:
+        path = command_environment({}, os.environ)["PATH"]
+        return self._bindings.description(tool, Path(trust.folder), path, Surroundings.of(trust.declared))
+
+    def _tools_of(self, trust: WorkspaceTrust) -> dict[str, str]:
+        """Return what describing each tool of a folder could execute, by team; none where that can't be told."""
+        try:
+            return {name: self._tool(trust, tool) for name, tool in trust.declared.tools.items()}
         except BadInput:
             return {}
 

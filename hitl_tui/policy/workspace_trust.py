@@ -102,6 +102,8 @@ class TrustRecord:
         by: who trusted it.
         at: when, ISO 8601, UTC.
         how: `terminal`, `digest` or `console`.
+        tools: digest of what describing each declared tool could execute, by team; None of a grant by an earlier
+            version, which kept none.
         revoked: it was taken back since.
     """
 
@@ -114,6 +116,7 @@ class TrustRecord:
     by: str
     at: str
     how: str
+    tools: Mapping[str, str] | None = None
     revoked: bool = False
 
     def to_dict(self) -> dict[str, object]:
@@ -125,6 +128,7 @@ class TrustRecord:
             "rules": [rule.to_dict() for rule in self.rules],
             "disabled": sorted(self.disabled),
             "code": dict(self.code),
+            **({} if self.tools is None else {"tools": dict(self.tools)}),
             "by": self.by,
             "how": self.how,
         }
@@ -137,6 +141,7 @@ class TrustRecord:
             StorageError: it isn't what `to_dict` makes.
         """
         try:
+            tools = data.get("tools")
             return cls(
                 path=str(data["path"]),
                 digest=str(data["digest"]),
@@ -147,6 +152,7 @@ class TrustRecord:
                 by=str(data["by"]),
                 at=at,
                 how=str(data["how"]),
+                tools=None if tools is None else {str(k): str(v) for k, v in tools.items()},
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise StorageError(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import cast
 
 from hitl_tui.core.board import Board, Draft, Rules
-from hitl_tui.core.errors import BadInput, HitlError
+from hitl_tui.core.errors import BadInput, HitlError, UnknownName
 from hitl_tui.core.events import EventKind, seconds_between
 from hitl_tui.core.fold_operator_events import goes_on
 from hitl_tui.core.interrupts.recognition import form_of, title_of
@@ -238,9 +238,12 @@ async def files_of(
     found: dict[str, FilePreview | None] = {}
     for question in questions:
         request, arguments = question.view.request, question.view.request.subject.get("arguments") or {}
-        if question.kind is not Kind.TODO or request.source not in setup.planner.agents:
+        if question.kind is not Kind.TODO:
             continue
-        if not setup.team(setup.planner.agents[request.source].team).writes(arguments):
+        try:
+            if not setup.team(request.source).writes(arguments):
+                continue
+        except UnknownName:
             continue
         try:
             file = await preview_of(setup, request, arguments, query)

@@ -348,6 +348,7 @@ class SessionRegistry:
             lambda: declared.registry.agents(secrets),
             lambda: planner_for(opened, graphs, model, self.data.root),
             self._now,
+            lambda names: declared.registry.look(names),
         )
         commands = dict(policy.obeyed_config.commands)
         renewing = asyncio.Lock()
@@ -414,7 +415,10 @@ class SessionRegistry:
     ) -> TeamRegistry:
         withheld = [*withheld_teams(trust, (graph.name for graph in graphs)), *unnamed]
         folder = Path(trust.folder)
-        return registry_of(trust.config, graphs, folder, withheld, self._bindings, self.data.cache, settings)
+        why_no_secrets = partial(self.trust.why_no_secrets, folder)
+        return registry_of(
+            trust.config, graphs, folder, withheld, self._bindings, self.data.cache, settings, why_no_secrets
+        )
 
     def _planner(
         self,

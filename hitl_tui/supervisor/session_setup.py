@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hitl_tui.config.declared_commands import CommandDeclaration
 from hitl_tui.config.declared_graphs import GraphDeclaration, GraphSettings
+from hitl_tui.config.declared_tools import ToolDeclaration
 from hitl_tui.config.workspace import WorkspaceConfig
 from hitl_tui.core.board import Rules
 from hitl_tui.core.events import utc_now
@@ -25,7 +26,7 @@ from hitl_tui.policy.executable_files import Bindings
 from hitl_tui.policy.policy_source import PolicySource
 from hitl_tui.policy.workspace_trust import WorkspaceTrust, needs_trust
 from hitl_tui.supervisor.storage import SessionFolder, SessionInfo
-from hitl_tui.teams.contract import Team
+from hitl_tui.teams.contract import Team, nobody_trusts
 from hitl_tui.teams.registry import TeamRegistry
 from hitl_tui.teams.withheld import WithheldTeam
 
@@ -144,6 +145,7 @@ def registry_of(
     bindings: Bindings | None = None,
     cache: Path | None = None,
     settings: GraphSettings | None = None,
+    why_no_secrets: Callable[[ToolDeclaration], str] = nobody_trusts,
 ) -> TeamRegistry:
     """Return the workspace's teams, and those of the graphs that are attached to a session.
 
@@ -155,6 +157,7 @@ def registry_of(
         bindings: finds what steps may execute; made unless given.
         cache: absolute path of a folder for things that can be rebuilt; None for nowhere.
         settings: what a person gave to all graphs of the session; None for nothing.
+        why_no_secrets: see `TeamSources`.
     """
     attached = {graph.name: graph for graph in graphs}
     declared = {**config.graphs, **attached}
@@ -163,7 +166,7 @@ def registry_of(
     pinned = {name: replace(g, pins=tuple(dict.fromkeys((*config.pins, *g.pins)))) for name, g in declared.items()}
     config = replace(config, graphs=pinned, tools={n: t for n, t in config.tools.items() if n not in attached})
     instead = {team.name: team for team in withheld}
-    return TeamRegistry.from_config(config, (), str(workspace), instead, bindings, cache)
+    return TeamRegistry.from_config(config, (), str(workspace), instead, bindings, cache, why_no_secrets)
 
 
 def withheld_teams(trust: WorkspaceTrust, attached: Iterable[str] = ()) -> list[Team]:
@@ -207,7 +210,9 @@ def planner_of(
         model: the session's model; None for none.
         data: the data folder, which has templates; None for nowhere.
     """
-    return PlanningAgent(registry.agents(secrets), planner_for(trust, graphs, model, data), now)
+    return PlanningAgent.later(
+        lambda: registry.agents(secrets), lambda: planner_for(trust, graphs, model, data), now, registry.look
+    )
 
 
 def planner_for(

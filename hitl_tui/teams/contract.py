@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from hitl_tui.config.declared_commands import CommandDeclaration
     from hitl_tui.config.declared_graphs import GraphDeclaration
+    from hitl_tui.config.declared_tools import ToolDeclaration
     from hitl_tui.config.workspace import WorkspaceConfig
     from hitl_tui.graphs.graph_loader import GraphFacts
     from hitl_tui.graphs.graph_source import GraphSource
@@ -487,7 +488,14 @@ class Team(ABC):
         return
 
     def look(self) -> None:
-        """Find out what of `description`, `reads_results` and `problem` only its own code says; it never fails."""
+        """Find out what of `description`, `reads_results` and `problem` only its own code says; it never fails.
+
+        That may run code, which nobody was asked about: it is wanted only where something is planned for the team.
+        """
+        return
+
+    def recall(self) -> None:
+        """Take what of that is known from earlier; nothing is executed."""
         return
 
     def parameters(self) -> Mapping[str, str]:
@@ -583,6 +591,11 @@ class Team(ABC):
         return 0
 
 
+def nobody_trusts(tool: ToolDeclaration) -> str:
+    """Return why a tool is described without secrets where nothing is known of trust."""
+    return Message("nothing is known here of trust in its folder.")
+
+
 @dataclass(frozen=True, slots=True)
 class TeamSources:
     """What the function behind an entry point `hitl_tui.teams` makes its teams from.
@@ -593,6 +606,8 @@ class TeamSources:
         bindings: finds what steps may execute.
         around: what of the settings says which files are code.
         cache: absolute path of a folder for things that can be rebuilt; None for nowhere.
+        why_no_secrets: says why a tool is described without secrets, one sentence, empty when it gets them; see
+            `TrustBook.why_no_secrets`.
     """
 
     config: WorkspaceConfig
@@ -600,6 +615,7 @@ class TeamSources:
     bindings: Bindings
     around: Surroundings
     cache: Path | None = None
+    why_no_secrets: Callable[[ToolDeclaration], str] = nobody_trusts
 
 
 BRIEF = "brief"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
@@ -15,12 +15,13 @@ from hitl_tui.core.plan import AgentFacts
 from hitl_tui.core.safe_text import mask, mask_json
 from hitl_tui.core.secret_names import check_stored
 from hitl_tui.policy.executable_files import Bindings, Surroundings
-from hitl_tui.teams.contract import Team, TeamSources, unknown_name
+from hitl_tui.teams.contract import Team, TeamSources, nobody_trusts, unknown_name
 from hitl_tui.teams.installed_teams import installed_teams
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hitl_tui.config.declared_tools import ToolDeclaration
     from hitl_tui.config.workspace import WorkspaceConfig
 
 
@@ -45,6 +46,7 @@ class TeamRegistry:
         withheld: Mapping[str, Team] = MappingProxyType({}),
         bindings: Bindings | None = None,
         cache: Path | None = None,
+        why_no_secrets: Callable[[ToolDeclaration], str] = nobody_trusts,
     ) -> TeamRegistry:
         """Return the installed teams as a workspace declares them, and further ones.
 
@@ -55,11 +57,13 @@ class TeamRegistry:
             withheld: what stands in the place of declared teams that nobody trusts, by name.
             bindings: finds what steps may execute; made unless given.
             cache: absolute path of a folder for things that can be rebuilt; None for nowhere.
+            why_no_secrets: see `TeamSources`.
 
         Raises:
             BadInput: two teams have one name.
         """
-        sources = TeamSources(config, workspace, bindings or Bindings(), Surroundings.of(config), cache)
+        around = Surroundings.of(config)
+        sources = TeamSources(config, workspace, bindings or Bindings(), around, cache, why_no_secrets)
         installed = installed_teams(sources, {*withheld, *(team.name for team in extra)})
         kept = (team for team in installed if team.name not in withheld)
         teams = _by_name((*kept, *extra, *withheld.values()))
@@ -89,14 +93,24 @@ class TeamRegistry:
         """Whether a team exists and may be planned."""
         return name in self.teams and name not in self.disabled
 
+    def look(self, names: Collection[str] = ()) -> None:
+        """Let teams find out what only their own code says of them; see `Team.look`.
+
+        Args:
+            names: which; empty for all that may be planned.
+        """
+        for team in self.planned():
+            if not names or team.name in names:
+                team.look()
+
     def agents(self, secrets: Mapping[str, str] = MappingProxyType({})) -> dict[str, AgentFacts]:
-        """Return what planning must know of every agent, disabled ones included, by name.
+        """Return what planning must know of every agent, disabled ones included, by name; nothing is executed.
 
         Args:
             secrets: declared secrets, by name: what is bound holds their names instead, whatever it was read from.
         """
         for team in self.planned():
-            team.look()
+            team.recall()
         return {
             name: AgentFacts(
                 name=name,

@@ -37,6 +37,7 @@ class AgentTool:
         """Return the JSON Schema of its arguments; what a tool takes may have to be found out in a process."""
         if self.declared is not None:
             return _command_schema(self.declared)
+        self.team.look()
         found = self.team.call_schema() or self.team.input_schema
         parts = found.get("properties") or {}
         kept = {name: part for name, part in parts.items() if not (isinstance(part, Mapping) and part.get("readOnly"))}

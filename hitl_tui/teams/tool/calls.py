@@ -75,8 +75,7 @@ class Descriptions:
         Raises:
             BadInput: it can't be found out; the message says why.
         """
-        made_of = [declaration.kind, declaration.calls, declaration.folder, dict(files), sys.version, _FORM]
-        path = None if self._folder is None else self._folder / f"tool-{digest(made_of)[:32]}.json"
+        path = self._path(declaration, files)
         if (kept := _read(path, _A_DAY if declaration.url else 0.0)) is not None:
             return kept
         with ThreadPoolExecutor(1) as pool:  # the caller's thread may have an event loop
@@ -87,6 +86,14 @@ class Descriptions:
             kept_data = {"schema": found.schema, "description": found.description, "inputs": found.takes_inputs}
             _write(path, json.dumps(kept_data))
         return found
+
+    def kept(self, declaration: ToolDeclaration, files: Mapping[str, str]) -> Described | None:
+        """Return what a tool said of itself when its files were these, however long ago; None where it isn't kept."""
+        return _read(self._path(declaration, files), 0.0)
+
+    def _path(self, declaration: ToolDeclaration, files: Mapping[str, str]) -> Path | None:
+        made_of = [declaration.kind, declaration.calls, declaration.folder, dict(files), sys.version, _FORM]
+        return None if self._folder is None else self._folder / f"tool-{digest(made_of)[:32]}.json"
 
 
 def _read(path: Path | None, lasts: float) -> Described | None:
@@ -201,12 +208,15 @@ async def _ask(
         "tool": declaration.tool,
         "url": bool(declaration.url),
     }
+    environment = command_environment(secrets, os.environ)
+    if request["op"] == "describe":  # what is compiled beside its source isn't what was looked at
+        environment["PYTHONPYCACHEPREFIX"] = os.devnull
     exchange = Exchange(json.dumps(asked).encode(), worker.LIMIT + 1)
     outcome = await run_command(
         [sys.executable, "-P", "-u", "-X", "utf8", worker.__file__],
         Path(folder),
         seconds,
-        command_environment(secrets, os.environ),
+        environment,
         on_line=on_line,
         lock_fd=lock_fd,
         secrets=secrets,

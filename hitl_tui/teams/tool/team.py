@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -35,6 +35,7 @@ from hitl_tui.teams.contract import (
     TeamResult,
     TeamSources,
     in_steps,
+    nobody_trusts,
     one,
 )
 from hitl_tui.teams.tool.calls import Described, Descriptions, call
@@ -89,7 +90,9 @@ class ToolTeam(Team):
         bindings: finds what it may execute.
         around: what of the workspace's settings says which files are code.
         descriptions: what tools say of themselves.
-        secret_names: declared secrets, which reading it finds in its environment as a call does.
+        secret_names: declared secrets; reading it finds them in its environment, as a call does, where nothing speaks
+            against that.
+        why_no_secrets: says why it is read without them, one sentence; empty when it isn't.
     """
 
     takes_question = False
@@ -103,6 +106,7 @@ class ToolTeam(Team):
         around: Surroundings | None = None,
         descriptions: Descriptions | None = None,
         secret_names: tuple[str, ...] = (),
+        why_no_secrets: Callable[[ToolDeclaration], str] = nobody_trusts,
     ) -> None:
         folder = declaration.folder or workspace or str(Path.cwd())
         self.declaration = replace(declaration, folder=folder)
@@ -118,14 +122,25 @@ class ToolTeam(Team):
         self._around = around or Surroundings()
         self._descriptions = descriptions or Descriptions(None)
         self._secret_names = secret_names
+        self._why_no_secrets = why_no_secrets
         self._imports: dict[str, Imports] = {}
         self._known: tuple[Mapping[str, str], Described | BadInput] | None = None
+        self._outdated = False
+        """What is known of it may be too old: no file tells when a server at an address changes."""
+        self._withheld = False
+        """It was read last without the secrets that there are."""
 
     # What it says of itself --------------------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Find out what it says of itself."""
-        found = self._looked()
+        """Find out what it says of itself; its code is run for that where it isn't known from earlier."""
+        self._take(self._looked())
+
+    def recall(self) -> None:
+        """Take what it said of itself while its files were what they are now; nothing is run."""
+        self._take(self._recalled())
+
+    def _take(self, found: Described | BadInput | None) -> None:
         self.problem = found.message if isinstance(found, BadInput) else ""
         if isinstance(found, Described):
             self.description = self.declaration.description or found.description or self.description
@@ -133,8 +148,8 @@ class ToolTeam(Team):
 
     @property
     def input_schema(self) -> JsonSchema:
-        """JSON Schema of `arguments`; what follows from the declaration is read-only."""
-        found = self._looked()
+        """JSON Schema of `arguments`, as far as it is known; what follows from the declaration is read-only."""
+        found = self._recalled()
         taken: JsonSchema = fields_schema(found.schema) if isinstance(found, Described) else {"type": "object"}
         return {
             "type": "object",
@@ -152,8 +167,8 @@ class ToolTeam(Team):
         return {name: str(part.get("description") or expects(part)) for name, part in known.items()}
 
     def call_schema(self) -> JsonSchema:
-        """Return the JSON Schema of what it is called with, as far as it says."""
-        found = self._looked()
+        """Return the JSON Schema of what it is called with, as far as it is known."""
+        found = self._recalled()
         return fields_schema(found.schema) if isinstance(found, Described) else {}
 
     def described(self) -> Described:
@@ -167,17 +182,51 @@ class ToolTeam(Team):
             raise found
         return found
 
+    def _recalled(self) -> Described | BadInput | None:
+        """Return what is known of it as its files are now; None for nothing."""
+        try:
+            return self._known_of(self._code())
+        except BadInput as error:
+            return error
+
+    def _known_of(self, files: Mapping[str, str]) -> Described | BadInput | None:
+        if self._known is None or self._known[0] != files:
+            kept = self._descriptions.kept(self.declaration, files)
+            self._known = None if kept is None else (files, kept)
+            self._outdated = bool(self.declaration.url)
+        return None if self._known is None else self._known[1]
+
     def _looked(self, *, again: bool = False) -> Described | BadInput:
         try:
             files = self._code()
-            if self._known is None or self._known[0] != files or (again and isinstance(self._known[1], BadInput)):
-                secrets = {name: os.environ[name] for name in self._secret_names if name in os.environ}
-                self._known = files, self._descriptions.of(self.declaration, files, secrets)
         except BadInput as error:
-            log.warning("%s can't be described: %s", self.name, error.message)
-            self._known = self._known[0] if self._known is not None else {}, error
-            return error
-        return self._known[1]
+            return self._undescribed(error)
+        found = self._known_of(files)
+        if found is None or self._outdated or (isinstance(found, BadInput) and (again or self._withheld)):
+            try:
+                found = self._read(files)
+            except BadInput as error:
+                found = self._undescribed(error)
+            self._known, self._outdated = (files, found), False
+        return found
+
+    def _read(self, files: Mapping[str, str]) -> Described:
+        """Return what its code says; it is run for that, with the secrets where nothing speaks against it."""
+        secrets = {name: os.environ[name] for name in self._secret_names if name in os.environ}
+        why = self._why_no_secrets(self.declaration) if secrets else ""
+        self._withheld = bool(why)
+        try:
+            return self._descriptions.of(self.declaration, files, {} if why else secrets)
+        except BadInput as error:
+            if not why:
+                raise
+            raise BadInput(
+                Message("{} It was read without secrets: {}", error.message, why), help=error.help
+            ) from error
+
+    def _undescribed(self, error: BadInput) -> BadInput:
+        log.warning("%s can't be described: %s", self.name, error.message)
+        return error
 
     # What is approved --------------------------------------------------------------------------------------------
 
@@ -293,7 +342,7 @@ def teams(sources: TeamSources) -> list[Team]:
     descriptions = Descriptions(sources.cache)
     names = tuple(sources.config.secret_names)
     return [
-        ToolTeam(tool, sources.workspace, sources.bindings, sources.around, descriptions, names)
+        ToolTeam(tool, sources.workspace, sources.bindings, sources.around, descriptions, names, sources.why_no_secrets)
         for tool in sources.config.tools.values()
     ]
 
