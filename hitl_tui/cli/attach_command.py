@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from hitl_tui.cli.console_command import has_screen, open_console
@@ -27,10 +29,12 @@ from hitl_tui.core.addresses import is_url
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.safe_text import one_line
+from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import translate
 from hitl_tui.teams.contract import GO_ON
 from hitl_tui.teams.registry import TeamRegistry
+
+log = logging.getLogger(__name__)
 
 
 def attach(job: Job) -> int:
@@ -42,7 +46,8 @@ def attach(job: Job) -> int:
     """
     if job.arguments.waiting:
         return job.run(_take_over(job))
-    found = attachment(job.arguments, job.stdin, job.data)
+    with job.out.alone(_printed):  # what the graph prints while it is imported isn't part of the document
+        found = attachment(job.arguments, job.stdin, job.data)
     if not job.arguments.json and (has_screen() or job.arguments.line):
         return open_console(job, found)
     with contextlib.redirect_stdout(sys.stderr):  # what the graph prints isn't part of the document
@@ -69,7 +74,9 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
     declaration = given_settings(given).of_one(found)
     team = TeamRegistry.from_config(WorkspaceConfig(graphs={declaration.name: declaration})).get(declaration.name)
     assert team.graph is not None
-    with contextlib.redirect_stdout(sys.stderr):
+    from hitl_tui.supervisor.attached_graphs.node_containment import printed_to
+
+    with printed_to(lambda line: _printed([line])):
         facts = team.graph.facts
         team.graph.check_settings()
         query = _query(given, stdin, declaration)
@@ -97,6 +104,12 @@ def attachment(given: Arguments, stdin: Stdin | None, data: Path) -> Attachment:
     # A thread that waits is only read until somebody answers it.
     approved = given.input is not None or waits
     return Attachment(declaration, query, approved, tuple(notes), team.graph.takes, waits=waits)
+
+
+def _printed(lines: Sequence[str]) -> None:
+    """Keep in the log what a graph writes while it is imported."""
+    for line in filter(str.strip, lines):
+        log.warning("written while a graph was imported: %s", safe_text(line, multiline=False, limit=1_000))
 
 
 def _served(given: Arguments) -> tuple[GraphDeclaration, bool]:

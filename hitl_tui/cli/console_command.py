@@ -40,7 +40,7 @@ def open_console(job: Job, attached: Attachment | None) -> int:
         from hitl_tui.repl.app import run_line_mode
         from hitl_tui.terminal.stdio_redirect import StdioRedirect
 
-        return run_line_mode(options, job.out.lines, partial(_again, job), StdioRedirect)
+        return run_line_mode(options, job.out.lines, partial(_again, job), StdioRedirect, job.out.alone)
     # Imports make hundreds of thousands of objects and no garbage; the console collects again once they are done.
     gc.disable()
     # Textual reads it when it is imported: at its own 60 a key waits for the next frame longer than for all else.

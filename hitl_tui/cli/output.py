@@ -5,16 +5,21 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_types import JsonObject
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import escaped_json
 from hitl_tui.policy.secrecy import Secrecy
+
+if TYPE_CHECKING:
+    from hitl_tui.terminal.stdio_redirect import HeardPipe
+
+Heard = Callable[[Sequence[str]], None]
 
 
 def json_text(document: JsonObject) -> str:
@@ -71,22 +76,29 @@ class Output:
         return self._secrecy.mask_json(document, json_text(document))
 
     @contextmanager
-    def alone(self, others: Path | None = None) -> Iterator[None]:
+    def alone(self, others: Path | Heard | None = None) -> Iterator[None]:
         """Keep standard output for what is written here while the context lasts.
 
         What anything else writes to it (a library, a process that a graph starts) goes to standard error, so that a
         document stays one and a screen stays as it was drawn.
 
         Args:
-            others: a file that it goes to instead.
+            others: a file that it goes to instead, or what hears its lines, unsafe as they are, on another thread.
         """
         stream = sys.__stdout__
         if stream is None or stream is not self._stream:  # it isn't the process's own, but a test's
             yield
             return
         stream.flush()
+        pipe: HeardPipe | None = None
         try:
-            place = os.open(others, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600) if others else os.dup(2)
+            if callable(others):
+                from hitl_tui.terminal.stdio_redirect import HeardPipe
+
+                pipe = HeardPipe(others)
+                place = pipe.writing
+            else:
+                place = os.open(others, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600) if others else os.dup(2)
             kept = os.dup(stream.fileno())
         except OSError:  # there is no standard error
             yield
@@ -101,11 +113,15 @@ class Output:
         finally:
             with suppress(OSError):
                 ours.flush()
+            with suppress(OSError):
+                stream.flush()  # what others wrote to it
             os.dup2(kept, stream.fileno())
             with suppress(OSError):
                 ours.close()
             self._stream = stream
             setattr(sys, "__stdout__", stream)  # noqa: B010
+            if pipe is not None:
+                pipe.drain()
 
     def _abandon(self) -> None:
         """Let what is still buffered go nowhere, or Python complains about it at exit."""

@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AsyncExitStack, ExitStack, contextmanager, redirect_stdout, suppress
+from contextlib import AbstractContextManager, AsyncExitStack, ExitStack, contextmanager, redirect_stdout, suppress
 from shutil import get_terminal_size
 from typing import Protocol, TextIO, cast
 
@@ -40,7 +40,13 @@ _BESIDE = 3
 """Lines that the prompt and what stands below it take of a terminal, and the empty one above a question."""
 
 
-def run_line_mode(options: OpenOptions, say: Say, again: Again, apart: Callable[[Heard], Apart] | None = None) -> int:
+def run_line_mode(
+    options: OpenOptions,
+    say: Say,
+    again: Again,
+    apart: Callable[[Heard], Apart] | None = None,
+    alone: Callable[[Heard], AbstractContextManager[None]] | None = None,
+) -> int:
     """Talk in lines until the input ends.
 
     Args:
@@ -48,6 +54,7 @@ def run_line_mode(options: OpenOptions, say: Say, again: Again, apart: Callable[
         say: prints lines on standard output; not used where a prompt has the terminal.
         again: returns the shell command that opens a session by id.
         apart: makes what keeps writing and reading by others from a prompt's terminal; None lets them.
+        alone: keeps standard output for `say` where there is no prompt; None lets others write there.
 
     Returns:
         The exit code. At a terminal 0; from a pipe 0 finished, 3 waiting for a decision, 1 failed, 2 when a line was
@@ -56,19 +63,28 @@ def run_line_mode(options: OpenOptions, say: Say, again: Again, apart: Callable[
     Raises:
         HitlError: it can't begin, or the session can't go on.
     """
-    return run_until_terminated(_talk(options, say, again, apart))
+    return run_until_terminated(_talk(options, say, again, apart, alone))
 
 
-async def _talk(options: OpenOptions, say: Say, again: Again, apart: Callable[[Heard], Apart] | None) -> int:
+async def _talk(
+    options: OpenOptions,
+    say: Say,
+    again: Again,
+    apart: Callable[[Heard], Apart] | None,
+    alone: Callable[[Heard], AbstractContextManager[None]] | None,
+) -> int:
     async with AsyncExitStack() as stack:
         registry = await stack.enter_async_context(SessionRegistry.open(options.data, once=options.once))
         at_terminal = is_terminal(sys.stdin, sys.stdout)  # later, `sys.stdout` may be what keeps the prompt below
         if not at_terminal or os.environ.get("TERM", "dumb") == "dumb":
+            own = sys.stdout is sys.__stdout__
 
-            def say_fitted(lines: Sequence[str]) -> None:
-                say(_fitted(lines, sys.stdout))
+            def say_fitted(lines: Sequence[str]) -> None:  # `alone` keeps the terminal as the latter
+                say(_fitted(lines, sys.__stdout__ if own else sys.stdout))
 
             talk = LineSession(options, registry, say_fitted, again, _nothing, _ask_token, bound=not at_terminal)
+            if alone is not None:
+                stack.enter_context(alone(_in_loop(talk.strayed)))
             return await talk.converse(_Ending(_lines(), say_fitted))
         from prompt_toolkit.patch_stdout import patch_stdout
 
@@ -115,12 +131,6 @@ def _kept_apart(apart: Callable[[Heard], Apart], strayed: Heard) -> Iterator[Non
     """Have the terminal for the prompt alone; `strayed` gets what is written past it, in the event loop."""
     from prompt_toolkit.application import get_app_session
 
-    loop = asyncio.get_running_loop()
-
-    def heard(lines: Sequence[str]) -> None:
-        with suppress(RuntimeError):  # line mode was left meanwhile
-            loop.call_soon_threadsafe(strayed, lines)
-
     with ExitStack() as stack:
         reading, writing = stack.enter_context(_own(sys.stdin, "r")), stack.enter_context(_own(sys.stdout, "w"))
         # The session that threads know, too, takes what is there when it is first asked; one of our own they wouldn't.
@@ -131,10 +141,21 @@ def _kept_apart(apart: Callable[[Heard], Apart], strayed: Heard) -> Iterator[Non
                     getattr(get_app_session(), end)
         finally:
             sys.stdin = before
-        kept = apart(heard)
+        kept = apart(_in_loop(strayed))
         stack.callback(kept.end)
         kept.begin()
         yield
+
+
+def _in_loop(strayed: Heard) -> Heard:
+    """Return what hears lines on any thread and hands them on in the event loop."""
+    loop = asyncio.get_running_loop()
+
+    def heard(lines: Sequence[str]) -> None:
+        with suppress(RuntimeError):  # line mode was left meanwhile
+            loop.call_soon_threadsafe(strayed, lines)
+
+    return heard
 
 
 def _own(file: TextIO, mode: str) -> TextIO:

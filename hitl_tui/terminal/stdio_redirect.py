@@ -12,6 +12,7 @@ import os
 import re
 import selectors
 import sys
+import termios
 import threading
 import time
 from codecs import getincrementaldecoder
@@ -56,7 +57,7 @@ class StdioRedirect:
             return
         with suppress(OSError):
             if self._pipe < 0:
-                self._pipe = self._open()
+                self._pipe = HeardPipe(self._heard).writing
             _flush()
             for descriptor in _WRITTEN:
                 self._point(descriptor, self._pipe)
@@ -76,26 +77,52 @@ class StdioRedirect:
         self._kept[descriptor] = os.dup(descriptor)
         os.dup2(where, descriptor)
 
-    def _open(self) -> int:
-        """Return the end to write to, of a pipe that is read from now on."""
-        reading, writing = os.pipe()
-        with suppress(OSError, AttributeError):  # macOS has no such thing
-            fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, _ROOM)
-        threading.Thread(target=self._read, args=(reading,), name="written past the screen", daemon=True).start()
-        return writing
 
-    def _read(self, pipe: int) -> None:
+class HeardPipe:
+    """A pipe whose lines are heard for as long as this program lives, also of whoever has inherited its end.
+
+    Args:
+        heard: gets the lines, unsafe as they are, on a thread of its own.
+
+    Attributes:
+        writing: the descriptor to write to.
+    """
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+        self._busy = False
+        self._reading, self.writing = os.pipe()
+        with suppress(OSError, AttributeError):  # macOS has no such thing
+            fcntl.fcntl(self.writing, fcntl.F_SETPIPE_SZ, _ROOM)
+        threading.Thread(target=self._read, name="written past the screen", daemon=True).start()
+
+    def drain(self, seconds: float = 1.0) -> None:
+        """Wait until all that was written is heard, so many seconds at most: others may go on writing."""
+        until = time.monotonic() + seconds
+        while (self._unread() or self._busy) and time.monotonic() < until:
+            time.sleep(0.01)
+
+    def _unread(self) -> bool:
+        try:
+            return any(fcntl.ioctl(self._reading, termios.FIONREAD, bytes(4)))
+        except OSError:
+            return False
+
+    def _read(self) -> None:
         decode = getincrementaldecoder("utf-8")(errors="replace").decode
         rest = ""
         with selectors.DefaultSelector() as selector:
-            selector.register(pipe, selectors.EVENT_READ)
+            selector.register(self._reading, selectors.EVENT_READ)
             while True:
                 if not selector.select(_PAUSE if rest else None):
                     self._heard([rest])
                     rest = ""
+                    self._busy = False
                     continue
-                data = os.read(pipe, _CHUNK)
+                self._busy = True
+                data = os.read(self._reading, _CHUNK)
                 if not data:
+                    self._busy = False
                     return
                 *lines, rest = _ENDS.split(rest + decode(data))
                 if len(rest) > _LONGEST:
@@ -103,6 +130,7 @@ class StdioRedirect:
                 lines = [line[:_LONGEST] for line in lines if line.strip()]
                 if lines:
                     self._heard(_some(lines))
+                self._busy = bool(rest)
                 if len(data) == _CHUNK:
                     time.sleep(_BREATH)
 
