@@ -317,6 +317,7 @@ def _again(todo: SupervisorTodo, status: Status) -> SupervisorTodo:
 
 _FORGOTTEN = frozenset(
     {"held", "skip_reason", "skipped_by", "rejected", "denied", "resolutions", "rewind", "stopped_on", "changed"}
+    | {"imported"}
 )
 
 

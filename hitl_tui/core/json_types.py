@@ -33,6 +33,8 @@ class Approval(TypedDict, total=False):
     digest: str
     request_id: str
     ahead: bool
+    imported: bool
+    """It is on another record, and came with an import: whoever exported it may have chosen every word of it."""
 
 
 class ResultReference(TypedDict, total=False):
@@ -200,6 +202,7 @@ class TodoMetadata(TypedDict, total=False):
         planned: the arguments it was planned with that were edited, those that are short.
         ran_before: how it stood before a restore.
         interrupts: the highest number that one of its interrupts ever had, on any branch.
+        imported: how it ended without running is on another record, and came with an import.
     """
 
     agent: str
@@ -223,6 +226,7 @@ class TodoMetadata(TypedDict, total=False):
     skip_reason: str
     skipped_by: str
     rejected: bool
+    imported: bool
     denied: RuleNamed
     declined: bool
     resolutions: Mapping[str, EffectResolution]
@@ -476,6 +480,7 @@ class PlanReviewed(TypedDict, total=False):
         request_id: the question that was decided; empty where none was asked.
         revisions: how often the plan was revised.
         max_revisions: how often it could have been.
+        imported: it is on another record, and came with an import.
     """
 
     ended_by: str
@@ -487,6 +492,7 @@ class PlanReviewed(TypedDict, total=False):
     request_id: str
     revisions: int
     max_revisions: int
+    imported: bool
 
 
 class StepMoved(StepNamed):

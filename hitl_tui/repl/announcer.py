@@ -18,7 +18,7 @@ from hitl_tui.supervisor.activity import Activity
 from hitl_tui.supervisor.snapshot import Question, Snapshot, has_preview
 from hitl_tui.teams.contract import FilePreview
 from hitl_tui.terminal.ascii_signs import _, stepped
-from hitl_tui.wording.status_words import approval_words, number_of, who_words
+from hitl_tui.wording.status_words import approval_words, number_of, of_import, who_words
 from hitl_tui.wording.text_lines import answer_lines, answer_of, inline, news_of, place_of, question_lines, standing
 
 PRINTED = 0.25
@@ -222,8 +222,9 @@ def became(
         if approval.get("channel") == "policy":
             yield f"{number_of(now.id)}: {approval_words(approval)}"
         else:
+            by, where = str(approval.get("by", "")), str(approval.get("channel", ""))
             yield _("{id} was approved by {by}.").format(
-                id=number_of(now.id), by=who_words(str(approval.get("by", "")), str(approval.get("channel", "")))
+                id=number_of(now.id), by=who_words(by, where, imported=bool(approval.get("imported")))
             )
     if before.status is now.status:
         return
@@ -231,10 +232,10 @@ def became(
         by, why = str(now.metadata.get("skipped_by", "")), now.metadata.get("skip_reason", "")
         if by != own or not own:
             yield _("{id} was skipped by {by}: {why}").format(
-                id=number_of(now.id), by=inline(by), why=inline(translate(why))
+                id=number_of(now.id), by=inline(of_import(now, by)), why=inline(translate(why))
             )
     elif now.status is Status.FAILED and now.error and not now.attempt:
-        yield f"{number_of(now.id)}: {inline(translate(now.error))}"
+        yield f"{number_of(now.id)}: {inline(of_import(now, translate(now.error)))}"
     elif now.status is Status.BLOCKED:
         why = why_not_run(now, todos)
         if why:

@@ -18,7 +18,7 @@ from hitl_tui.core.interrupts.numbers import highest_number
 from hitl_tui.core.json_types import RunBefore
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Mode
-from hitl_tui.core.todos import Status
+from hitl_tui.core.todos import SYSTEM, Status
 from hitl_tui.ledger.records import Branch
 from hitl_tui.ledger.sqlite_readonly import read_connection
 from hitl_tui.supervisor.checkpoint_file import check_file
@@ -98,7 +98,7 @@ def check_rows(source: Path) -> None:
 
 
 async def copy_under_new_id(
-    source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None
+    source: Path, target: Path, old: str, new: str, *, mode: Mode | None = None, imported: bool = False
 ) -> CheckpointExtent:
     """Write a session's checkpoints into a new file, under another session id.
 
@@ -107,6 +107,7 @@ async def copy_under_new_id(
         target: the new file.
         old, new: session ids.
         mode: the mode that every checkpoint is to have; None keeps theirs.
+        imported: they come from elsewhere: what was decided in them is marked as such, in every one.
 
     Returns:
         how far they got.
@@ -116,7 +117,7 @@ async def copy_under_new_id(
     """
     async with create_checkpointer(target):
         pass
-    return await asyncio.to_thread(_copy_rows, source, target, _RenamedRows(old, new, mode))
+    return await asyncio.to_thread(_copy_rows, source, target, _RenamedRows(old, new, mode, imported))
 
 
 def _rows(db: sqlite3.Connection, table: str, columns: str) -> Iterator[Row]:
@@ -150,9 +151,9 @@ def _copy_rows(source: Path, target: Path, renaming: _RenamedRows) -> Checkpoint
 class _RenamedRows:
     """Gives rows as they are under the new id, and learns how far they got."""
 
-    def __init__(self, old: str, new: str, mode: Mode | None) -> None:
+    def __init__(self, old: str, new: str, mode: Mode | None, imported: bool) -> None:
         self.old = old
-        self._new, self._mode = new, mode
+        self._new, self._mode, self._imported = new, mode, imported
         self._serde = serializer()
         self._place = CheckpointExtent()
         self._results: set[str] = set()
@@ -214,6 +215,10 @@ class _RenamedRows:
             found["todos"] = self._todos(todos)
         if self._mode is not None and isinstance(found.get("control"), dict):
             found["control"] = {**found["control"], "mode": self._mode.value}
+        control = found.get("control")
+        if self._imported and isinstance(control, dict) and isinstance(control.get("reviewed"), dict):
+            reviewed = control["reviewed"]
+            found["control"] = {**control, "reviewed": {**reviewed, "imported": True} if reviewed else reviewed}
         return found
 
     def _todos(self, todos: Mapping[str, Any]) -> dict[str, Any]:
@@ -229,6 +234,11 @@ class _RenamedRows:
             metadata["threads"] = {self._run(run): self._run(thread) for run, thread in metadata["threads"].items()}
         if "rewind" in metadata:
             metadata["rewind"] = {**metadata["rewind"], "thread": self._run(metadata["rewind"]["thread"])}
+        if self._imported:
+            if found.get("approval"):
+                found["approval"] = {**found["approval"], "imported": True}
+            if metadata.get("rejected") or metadata.get("skipped_by") not in (None, SYSTEM):
+                metadata["imported"] = True
         if metadata:
             found["metadata"] = metadata
         return found

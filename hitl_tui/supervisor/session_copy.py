@@ -235,7 +235,9 @@ async def _make_files(folder: Path, origin: CopySource, name: str) -> Checkpoint
         if origin.checkpoints is None:
             return CheckpointExtent()
         target = SessionFolder(folder).checkpoints
-        place = await copy_under_new_id(origin.checkpoints, target, origin.info.id, name, mode=origin.mode)
+        place = await copy_under_new_id(
+            origin.checkpoints, target, origin.info.id, name, mode=origin.mode, imported=origin.whole
+        )
     gone = sorted(place.results - SessionFolder(folder).artifacts().files().keys())
     if origin.whole and gone:
         raise BadInput(Message("This export was changed: the result {} is missing.", gone[0][:12]))

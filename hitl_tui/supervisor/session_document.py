@@ -65,6 +65,7 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             BY_RULE: "let run by standing {name} (nobody was asked)",
             "at": " at {at}",
             "skipped": "skipped: {why}",
+            "imported": "imported",
             Kind.PLAN: "the plan",
             Kind.PROPOSAL: "a proposed change of the plan",
             Kind.INTERRUPT: "asked by its team",
@@ -107,6 +108,7 @@ _DECISION_WORDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             BY_RULE: "묻지 않고 항상 허용 규칙에 따라 실행함({name})",
             "at": ", {at}",
             "skipped": "건너뜀: {why}",
+            "imported": "가져옴",
             Kind.PLAN: "계획",
             Kind.PROPOSAL: "계획 변경 제안",
             Kind.INTERRUPT: "팀이 물음",
@@ -130,24 +132,33 @@ def about_plan(decided: Sequence[LoggedDecision], language: str) -> Iterator[str
 def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str) -> Iterator[str]:
     """Yield who let a TODO run or kept it from running, a safe line each; of a copy's past what its state tells.
 
+    What came with an import is on no record here, and says so.
+
     Args:
         todo: as it is.
         decided: of the session.
         language: `ko` or `en`.
     """
     own = [said for said in decided if said.todo_id == todo.id]
-    before = _before(todo, own)
-    yield from (_decision_line(said, language) for said in (*before, *own))
     words = _DECISION_WORDS[language]
+    # Imports of earlier versions aren't marked in the state.
+    came = any(said.verdict == IMPORTED for said in decided)
+    imported = came or bool((todo.approval or {}).get("imported"))
+    yield from (_decision_line(said, language, imported=imported) for said in _before(todo, own))
+    yield from (_decision_line(said, language) for said in own)
+    came = bool(todo.metadata.get("imported")) or (came and not own)
     if todo.status is Status.SKIPPED and not any(said.verdict == "skip" for said in own):
         why = todo.metadata.get("skip_reason", "")
         by = str(todo.metadata.get("skipped_by", ""))
         if by in ("", SYSTEM):
             yield safe_text(words["skipped"].format(why=reason(why, language)), multiline=False)
         else:
-            yield _decision_line(LoggedDecision(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why), language)
+            skipped = LoggedDecision(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why)
+            yield _decision_line(skipped, language, imported=came)
     if todo.error and not (todo.metadata.get("rejected") and _refused(own)):
-        yield safe_again(reason(todo.error, language), multiline=False)
+        why = reason(todo.error, language)
+        marked = f"{why} ({words['imported']})" if came and todo.metadata.get("rejected") else why
+        yield safe_again(marked, multiline=False)
 
 
 def _refused(own: Sequence[LoggedDecision]) -> bool:
@@ -165,9 +176,9 @@ def _before(todo: SupervisorTodo, own: Sequence[LoggedDecision]) -> Iterator[Log
     yield LoggedDecision(kind, todo.id, "approve", by, channel, str(approval.get("at", "")))
 
 
-def _decision_line(said: LoggedDecision, language: str) -> str:
+def _decision_line(said: LoggedDecision, language: str, *, imported: bool = False) -> str:
     words = _DECISION_WORDS[language]
-    text = _what(said, words)
+    text = _what(said, words, words["imported"] if imported else "")
     if said.at:
         text += words["at"].format(at=_moment(said.at))
     if said.answer:
@@ -180,21 +191,27 @@ def _decision_line(said: LoggedDecision, language: str) -> str:
     return safe_text(f"{about}: {text}" if about else text, multiline=False)
 
 
-def _what(said: LoggedDecision, words: Mapping[str, str]) -> str:
+def _what(said: LoggedDecision, words: Mapping[str, str], beside: str) -> str:
+    """Return what was decided, in words; `beside` stands with who did, or what let it run."""
+    whole = f" ({beside})" if beside else ""
     if said.asked == ALLOWED:
         mode = said.by.startswith("mode ")
         name = said.by.removeprefix("mode ").removeprefix("policy rule ")
-        return words["mode"].format(name=words.get(f"mode-{name}", name)) if mode else words["policy"].format(name=name)
+        found = (
+            words["mode"].format(name=words.get(f"mode-{name}", name)) if mode else words["policy"].format(name=name)
+        )
+        return found + whole
     if said.asked == DENIED:
         return words["denied-policy"].format(name=said.by.removeprefix("policy rule "))
     if said.channel == BY_RULE:
-        return words[BY_RULE].format(name=said.by)
+        return words[BY_RULE].format(name=said.by) + whole
     if said.asked == Kind.PLAN and said.channel in ("limit", "policy"):
         return words[f"plan-{said.channel}"].format(name=said.by)
     if said.channel == "deadline":
-        return words["late"].format(verdict=words.get(f"late-{said.verdict}", said.verdict))
-    channel = words.get(said.channel, said.channel)
-    who = plain_name(said.by) + (f" ({channel})" if said.channel and said.channel != said.by else "")
+        return words["late"].format(verdict=words.get(f"late-{said.verdict}", said.verdict)) + whole
+    channel = words.get(said.channel, said.channel) if said.channel != said.by else ""
+    told = ", ".join(filter(None, (channel, beside)))
+    who = plain_name(said.by) + (f" ({told})" if told else "")
     return words[said.verdict].format(who=who) if said.verdict in words else f"{said.verdict}: {who}"
 
 

@@ -114,6 +114,7 @@ class Given:
         channel: how; `policy` when a rule or the mode gave it.
         at: when, ISO 8601, UTC.
         reason: why; empty when nobody said.
+        imported: it came with an import.
     """
 
     todo_id: str
@@ -122,6 +123,7 @@ class Given:
     channel: str
     at: str
     reason: str = ""
+    imported: bool = False
 
 
 def decided_in(found: Difference) -> list[Given]:
@@ -132,15 +134,16 @@ def decided_in(found: Difference) -> list[Given]:
         if after is None:
             continue
         old = before.metadata if before is not None else {}
+        imported = bool(after.metadata.get("imported"))
         approval = after.approval
         if approval is not None and (before is None or approval != before.approval):
             said = {name: str(approval.get(name, "")) for name in ("by", "channel", "at")}
-            decided.append(Given(after.id, "approve", **said))
+            decided.append(Given(after.id, "approve", **said, imported=bool(approval.get("imported"))))
         elif after.metadata.get("skipped_by") and "skipped_by" not in old:
             why, who = after.metadata.get("skip_reason", ""), str(after.metadata["skipped_by"])
-            decided.append(Given(after.id, "skip", who, "", after.completed_at, why))
+            decided.append(Given(after.id, "skip", who, "", after.completed_at, why, imported))
         elif after.metadata.get("rejected") and not old.get("rejected"):
-            decided.append(Given(after.id, "reject", "", "", after.completed_at, after.error))
+            decided.append(Given(after.id, "reject", "", "", after.completed_at, after.error, imported))
     return decided
 
 

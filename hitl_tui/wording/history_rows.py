@@ -33,6 +33,7 @@ from hitl_tui.wording.status_words import (
     asked_words,
     history_said,
     number_of,
+    of_import,
     outcome_words,
     ran_words,
     status_words,
@@ -174,7 +175,7 @@ def todo_rows(
     if used is not None:
         rows.append(labelled(_("model"), translate(used.said)))
     if todo.error:
-        rows.append(text_row(local_times(safe_message(todo.error)), "$text-error"))
+        rows.append(text_row(local_times(of_import(todo, safe_message(todo.error))), "$text-error"))
     rows += [text_row(""), *input_rows(todo.arguments, todo.description, workspace)]
     if result is not None:
         rows += file_rows(result)
@@ -332,7 +333,11 @@ def given_words(place: HistoryPlace, here: Difference) -> list[str]:
 
 
 def _given(decision: Given) -> str:
-    who = _("by {who}").format(who=who_words(decision.by, decision.channel)) if decision.by else ""
+    who = (
+        _("by {who}").format(who=who_words(decision.by, decision.channel, imported=decision.imported))
+        if decision.by
+        else ""
+    )
     why = f"“{translate(decision.reason)}”" if decision.reason not in ("", DEFAULT_SKIP_REASON) else ""
     said = _decision({"verdict": str(decision.verdict)}, number_of(decision.todo_id))
     return in_line(joined(said, who, clock_words(decision.at), why))

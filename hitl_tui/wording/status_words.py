@@ -243,10 +243,16 @@ def ran_words(todo: SupervisorTodo) -> str:
     return joined(duration_words(todo.duration), waited)
 
 
-def who_words(by: str, channel: str) -> str:
-    """Return who did something, and where: `ops (console)`."""
-    where = _(channel) if channel in _CHANNELS else channel
-    return in_line(plain_name(by) + (f" ({where})" if channel and channel != by else ""))
+def who_words(by: str, channel: str, *, imported: bool = False) -> str:
+    """Return who did something, and where: `ops (console)`; `ops (console, imported)` where only an import says so."""
+    where = (_(channel) if channel in _CHANNELS else channel) if channel and channel != by else ""
+    beside = ", ".join(filter(None, (where, _("imported") if imported else "")))
+    return in_line(plain_name(by) + (f" ({beside})" if beside else ""))
+
+
+def of_import(todo: SupervisorTodo, said: str) -> str:
+    """Return what is said of how a TODO ended without running; where only an import tells of it, with that."""
+    return f"{said} ({_('imported')})" if todo.metadata.get("imported") else said
 
 
 def approval_words(approval: Mapping[str, object], time: Callable[[str], str] = clock_words) -> str:
@@ -257,11 +263,14 @@ def approval_words(approval: Mapping[str, object], time: Callable[[str], str] = 
         time: says when, from an ISO 8601 time.
     """
     by, channel = str(approval.get("by", "")), str(approval.get("channel", ""))
+    imported = bool(approval.get("imported"))
     if channel == "policy":
         mode = by.removeprefix("mode ")
         said = _("by mode {rule}, nobody was asked") if mode != by else _("by policy rule {rule}, nobody was asked")
-        return said.format(rule=in_line(mode.removeprefix("policy rule ")))
-    return joined(_("by {who}").format(who=who_words(by, channel)), time(str(approval.get("at", ""))))
+        words = said.format(rule=in_line(mode.removeprefix("policy rule ")))
+        return f"{words} ({_('imported')})" if imported else words
+    who = who_words(by, channel, imported=imported)
+    return joined(_("by {who}").format(who=who), time(str(approval.get("at", ""))))
 
 
 def command_words(command: str) -> str:

@@ -33,7 +33,15 @@ from hitl_tui.wording.markdown_text import rendered_markdown
 from hitl_tui.wording.question_rows import heading, whole
 from hitl_tui.wording.rows import BAR, Row, in_line, labelled
 from hitl_tui.wording.session_rows import session_cells
-from hitl_tui.wording.status_words import PlanRow, approval_words, command_words, cut_off_row, plan_rows, ran_words
+from hitl_tui.wording.status_words import (
+    PlanRow,
+    approval_words,
+    command_words,
+    cut_off_row,
+    of_import,
+    plan_rows,
+    ran_words,
+)
 from hitl_tui.wording.times import day_words, local_times, padded
 
 if TYPE_CHECKING:
@@ -242,7 +250,7 @@ def _todo_line(todo: SupervisorTodo, row: PlanRow, width: int) -> str:
     if todo.approval is not None:
         parts.append(f"{_('approved')} {approval_words(todo.approval, day_words)}")
     if todo.error:
-        parts.append(clipped(local_times(translate(todo.error)), 200))
+        parts.append(clipped(local_times(of_import(todo, translate(todo.error))), 200))
     return "  ".join(filter(None, parts))
 
 
