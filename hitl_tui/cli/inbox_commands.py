@@ -104,6 +104,7 @@ class _Waiting:
             "level": request.terms.level,
             **({"awaited": unawaited(self.view, utc_now()) is None} if AWAITED in self.view.evidence else {}),
             "options": list(self.question.answers) if self.review is None else [Verdict.APPROVE, Verdict.REJECT],
+            **({"notes": [*shape.notes]} if (shape := self.question.shape) is not None and shape.notes else {}),
             **({"choices": choices} if (choices := self.question.choices(self.chosen_by(self.seen))) else {}),
         }
 

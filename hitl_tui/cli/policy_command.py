@@ -18,7 +18,8 @@ from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
 from hitl_tui.core.names import clip
-from hitl_tui.core.policy import Facts, Fit, Mode, Of, Policy, Risk, Ruling
+from hitl_tui.core.policy import Facts, Fit, Mode, Of, Policy, Risk, Ruling, rule_label
+from hitl_tui.core.requests import Kind, Request
 from hitl_tui.core.safe_text import one_line
 from hitl_tui.language import _, translate
 from hitl_tui.policy.approvers import ApproverFile
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from hitl_tui.supervisor.session_registry import SessionRegistry
 
 NOTHING, FOUND = 0, 1
+_MOST = 10_000
 _ABOUT = ("request", "agent", "action", "team", "declared", "tool", "args", "risk", "mode")
 
 
@@ -111,14 +113,14 @@ class _Asked:
         folder: whose rules.
         facts: what they look at.
         mode: in which mode; None for the folder's.
-        request: its id; empty for what is only supposed.
+        request: the request; None for what is only supposed.
         unbound: why a step couldn't run with these arguments; empty where it could.
     """
 
     folder: Path
     facts: Facts
     mode: Mode | None
-    request: str = ""
+    request: Request | None = None
     unbound: str = ""
 
 
@@ -129,7 +131,7 @@ async def explained(job: Job) -> int:
         UnknownName: the folder has no such team or command, or nothing has such a request.
     """
     from hitl_tui.cli.admin_commands import looking
-    from hitl_tui.policy.rule_explanation import explain
+    from hitl_tui.policy.rule_explanation import explain, explain_inside
 
     given = job.arguments
     async with looking(job) as registry:
@@ -139,28 +141,55 @@ async def explained(job: Job) -> int:
             facts, unbound = await asyncio.to_thread(_as_declared, registry, trust, asked.facts, bool(given.risk))
             asked = replace(asked, facts=facts, unbound=unbound)
         mode = asked.mode or trust.config.mode
-        found = explain(_obeyed(trust, asked.facts), asked.facts, mode)
+        policy = _obeyed(trust, asked.facts)
+        found = explain(policy, asked.facts, mode)
+        calls: tuple[Explanation, ...] = ()
+        if inside := asked.request is not None and asked.request.kind is Kind.INTERRUPT:
+            found, calls = explain_inside(policy, asked.request, asked.facts, mode)
+    asked = replace(asked, facts=found.facts)
+    message = _inside_words(found) if inside else _ruling_words(found, mode)
+    if len(calls) > 1:
+        message = Message("Call {}: {}", [one.facts for one in calls].index(found.facts) + 1, message)
+    if inside and found.judgement.ruling is Ruling.ALLOW:
+        found = replace(found, judgement=replace(found.judgement, ruling=Ruling.ASK))
     notes = _notes(job, trust, asked, found)
-    message = _ruling_words(found, mode)
     if given.json:
-        names = ("team", "risk", "command", "tool", "agent", "action", "arguments")
         job.out.document(
             {
                 "status": "ok",
                 "message": message,
                 "file": str(asked.folder / FILE_NAME),
-                "request": asked.request,
-                "facts": {"of": asked.facts.of.value, **{name: getattr(asked.facts, name) for name in names}},
+                "request": asked.request.id if asked.request is not None else "",
                 "mode": mode.value,
-                "ruling": found.judgement.ruling.value,
-                "rule": found.judgement.rule,
-                "name": found.judgement.name,
+                **_document(found),
                 "terms": found.judgement.terms.to_dict(),
                 "notes": notes,
-                "rules": [one.to_dict() for one in found.tried],
+                **({"calls": [_document(one) for one in calls]} if inside else {}),
             }
         )
         return NOTHING
+    lines = []
+    for number, one in enumerate(calls or (found,), start=1):
+        if len(calls) > 1:
+            lines.append(_("call {number}: {tool}").format(number=number, tool=one_line(one.facts.tool, 60)))
+        lines += _tried_lines(one)
+    job.out.lines([shown(line) for line in (*lines, translate(message), *_terms_lines(found), *map(translate, notes))])
+    return NOTHING
+
+
+def _document(found: Explanation) -> dict[str, Json]:
+    """Return what the rules say of something, as JSON values."""
+    names = ("team", "risk", "command", "tool", "agent", "action", "arguments")
+    return {
+        "facts": {"of": found.facts.of.value, **{name: getattr(found.facts, name) for name in names}},
+        "ruling": found.judgement.ruling.value,
+        "rule": found.judgement.rule,
+        "name": found.judgement.name,
+        "rules": [one.to_dict() for one in found.tried],
+    }
+
+
+def _tried_lines(found: Explanation) -> list[str]:
     fits = {Fit.YES: _("fits"), Fit.MAYBE: _("may fit"), Fit.NO: _("doesn't fit")}
     lines = []
     for one in found.tried:
@@ -173,8 +202,7 @@ async def explained(job: Job) -> int:
                 rule=one.number, name=name, decision=one.rule.decision.value, said=said
             )
         )
-    job.out.lines([shown(line) for line in (*lines, translate(message), *_terms_lines(found), *map(translate, notes))])
-    return NOTHING
+    return lines
 
 
 def _as_declared(registry: SessionRegistry, trust: WorkspaceTrust, facts: Facts, risky: bool) -> tuple[Facts, str]:
@@ -231,14 +259,26 @@ async def _of_request(job: Job, registry: SessionRegistry) -> _Asked:
     if view is not None:
         folder, request = Path(registry.data.session(view.request.session).info().workspace), view.request
         mode = mode or (await modes_of(registry, request.session)).at(registry.now())
+        facts = await _facts_of_step(registry, request) if request.kind is Kind.INTERRUPT else facts_of(request)
     else:
         recorded = await registry.tasks.recorded(Path.cwd())
         step = next((o for o in recorded if o.step.view and o.request_id == given.request), None)
         if step is None:
             raise UnknownName(Message("No request {}.", one_line(clip(given.request), 80)))
         folder, request = step.masc.parent, step.view.request
+        facts = facts_of(request)
     workspace = existing_workspace(given.workspace) if given.workspace else folder
-    return _Asked(workspace, facts_of(request), mode, request.id)
+    return _Asked(workspace, facts, mode, request)
+
+
+async def _facts_of_step(registry: SessionRegistry, request: Request) -> Facts:
+    """Return what rules look at in the step that asks from inside."""
+    views = await registry.ledger.requests(
+        registry.now(), session=request.session, todo_id=request.todo_id, pending=False, limit=_MOST
+    )
+    inputs = [view.request.subject.get("arguments") for view in views if view.request.kind is Kind.TODO]
+    arguments = inputs[-1] if inputs else None
+    return Facts.of_todo(request.source, request.risk_class, str((arguments or {}).get("command", "")), arguments)
 
 
 def _supposed(job: Job) -> _Asked:
@@ -294,6 +334,17 @@ def _notes(job: Job, trust: WorkspaceTrust, asked: _Asked, found: Explanation) -
         terms, requester = found.judgement.terms, asked.facts.agent
         notes += filter(None, [ApproverFile(job.data).load().shortfall(terms, requester)])
     return notes
+
+
+def _inside_words(found: Explanation) -> Message:
+    """Return what the rules say of what a graph asks: it is asked though a rule, or the mode, would let it run."""
+    judged = found.judgement
+    if judged.ruling is not Ruling.ALLOW:
+        return _ruling_words(found, Mode.STEP)
+    if found.facts.of is Of.TOOL and judged.rule:
+        label = rule_label(judged.rule, judged.name)
+        return Message("Rule {} would allow it; what a graph asks is asked about all the same.", label)
+    return Message("What a graph asks is asked about, whatever rules say of its step.")
 
 
 def _ruling_words(found: Explanation, mode: Mode) -> Message:

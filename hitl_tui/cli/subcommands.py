@@ -877,6 +877,7 @@ _ROWS = (
         "of a request:\n"
         '  {"status", "message", "file", "request", "facts", "mode", "ruling", "rule", "name", "terms", "notes",\n'
         '  "rules": [{"rule", "name", "decision", "fit": "yes" | "maybe" | "no", "why", "reached"}]}\n'
+        'of what a graph asks also "calls": [{"facts", "ruling", "rule", "name", "rules"}], call by call\n'
         "of replay:\n"
         '  {"status", "message", "policy", "recorded", "counts", "problems",\n'
         '  "differences": [{"source", "stream", "name", "what", "at", "request", "by", "before", "after"}]}\n\n'

@@ -522,6 +522,23 @@ class PlanDifference(TypedDict, total=False):
     notes: Sequence[str]
 
 
+class DeniedAnswer(TypedDict):
+    """What a rule denies of what a team asks from inside.
+
+    Args:
+        call: which of the calls, from 1; 0 where the question as a whole lets it run.
+        tool: whose call it is.
+        rule, name: the rule, by its number and name.
+        always: whatever the arguments.
+    """
+
+    call: int
+    tool: str
+    rule: int
+    name: str
+    always: bool
+
+
 class About(TypedDict, total=False):
     """What else is shown of a request."""
 
@@ -546,6 +563,7 @@ class About(TypedDict, total=False):
     rule: int
     rule_name: str
     again: Sequence[str]
+    denied: Sequence[DeniedAnswer]
     error: str
     attempts: int
     wedged: bool

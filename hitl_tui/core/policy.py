@@ -399,9 +399,14 @@ class Policy:
 _STRICTNESS = (Ruling.ALLOW, Ruling.ASK, Ruling.DENY)
 
 
+def strictness(judgement: Judgement) -> int:
+    """Return how strict a judgement is: the higher, the stricter."""
+    return _STRICTNESS.index(judgement.ruling)
+
+
 def stricter(one: Judgement, other: Judgement) -> Judgement:
     """Return the judgement that fulfils both: the harder ruling, on terms that fulfil the terms of both."""
-    first, second = sorted((one, other), key=lambda j: _STRICTNESS.index(j.ruling), reverse=True)
+    first, second = sorted((one, other), key=strictness, reverse=True)
     if first.ruling is not second.ruling and second.ruling is Ruling.ALLOW:
         return first
     return replace(first, terms=stricter_terms(first.terms, second.terms))

@@ -28,6 +28,7 @@ from hitl_tui.core.interrupts.numbers import interrupts_of
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.json_types import (
     About,
+    DeniedAnswer,
     DoubtfulEffect,
     EarlierResult,
     Interrupt,
@@ -361,14 +362,18 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Interrupt
         subject["at"] = interrupt["at"]
     if "programs" in interrupt:
         subject["programs"] = interrupt["programs"]
-    terms, policy = judge(draft, todo).terms, draft.rules.policy
+    terms, policy, denied = judge(draft, todo).terms, draft.rules.policy, list[DeniedAnswer]()
     if any(rule.tool for rule in policy.all_rules):
-        from hitl_tui.core.interrupts.tool_permissions import terms_for
+        from hitl_tui.core.interrupts.tool_permissions import denied_answers, terms_for
 
-        terms = terms_for(policy, todo.agent_name, todo.risk, terms, subject["value"], subject.get("schema"))
+        asked = (subject["value"], subject.get("schema"))
+        terms = terms_for(policy, todo.agent_name, todo.risk, terms, *asked)
+        denied = denied_answers(policy, todo.agent_name, todo.risk, *asked)
         subject["policy"] = policy.version  # under other rules it is another question
     about: About = {**_about(draft, todo), "value": interrupt.get("value"), "again": list(interrupt.get("again", ()))}
     about["number"] = interrupt["number"]
+    if denied:
+        about["denied"] = denied
     about["notes"] = [*about["notes"], *interrupt.get("notes", ())]
     if "order" in interrupt:
         about["order"] = interrupt["order"]
@@ -379,8 +384,8 @@ def _interrupt_question(draft: Draft, todo: SupervisorTodo, interrupt: Interrupt
     if entered:
         about["entered"] = dict(entered)
     place = (*interrupt.get("path", ()), interrupt.get("index", 0), todo.attempt, interrupt["id"])
-    asked = int(interrupt.get("asked", 0))
-    return _request(draft, Kind.INTERRUPT, todo, subject, about, terms=terms, place=place, asked=asked)
+    times = int(interrupt.get("asked", 0))
+    return _request(draft, Kind.INTERRUPT, todo, subject, about, terms=terms, place=place, asked=times)
 
 
 def plan_question(draft: Draft) -> Request:

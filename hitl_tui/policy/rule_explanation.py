@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
-from hitl_tui.core.policy import Facts, Fit, Judgement, Mode, Of, Policy, Rule, Ruling
+from hitl_tui.core.policy import Facts, Fit, Judgement, Mode, Of, Policy, Rule, Ruling, strictness
 from hitl_tui.core.requests import Kind, Request
 
 
@@ -46,10 +46,12 @@ class Explanation:
     """What a policy says of something.
 
     Args:
+        facts: what its rules looked at.
         judgement: what has to happen.
         tried: its rules, in order.
     """
 
+    facts: Facts
     judgement: Judgement
     tried: tuple[Tried, ...]
 
@@ -61,7 +63,34 @@ def explain(policy: Policy, facts: Facts, mode: Mode) -> Explanation:
         match = rule.match(facts)
         tried.append(Tried(number, rule, match.fit, _why(rule, facts, match.condition), reached))
         reached = reached and match.fit is not Fit.YES
-    return Explanation(policy.judge_facts(facts, mode), tuple(tried))
+    return Explanation(facts, policy.judge_facts(facts, mode), tuple(tried))
+
+
+def explain_inside(
+    policy: Policy, request: Request, step: Facts, mode: Mode
+) -> tuple[Explanation, tuple[Explanation, ...]]:
+    """Return what a policy says of what a team asks from inside a step, and of each call that it asks about.
+
+    It is asked whatever the rules say, unless one denies a call: then the answer that lets it run is refused. The first
+    of these is that of the call that decides; of a question about no call, that of its step.
+
+    Args:
+        policy: the rules.
+        request: what is asked.
+        step: what rules look at in the step that asks.
+        mode: the session's.
+    """
+    from hitl_tui.core.interrupts.tool_permissions import asked_calls, terms_for, tools_in
+
+    value, schema = request.subject.get("value"), request.subject.get("schema")
+    of_step = explain(policy, step, mode)
+    calls = tuple(
+        explain(policy, Facts(Of.TOOL, step.team, step.risk, tool=tool, arguments=arguments), mode)
+        for tool, arguments in asked_calls(value, schema, tools_in(policy))
+    )
+    decides = max(calls, key=lambda one: (strictness(one.judgement), bool(one.judgement.rule)), default=of_step)
+    terms = terms_for(policy, step.team, step.risk, of_step.judgement.terms, value, schema)
+    return replace(decides, judgement=replace(decides.judgement, terms=terms)), calls
 
 
 def facts_of(request: Request) -> Facts:

@@ -486,3 +486,31 @@ def test_a_damaged_folder_is_named_and_hides_no_other(shell: Shell, ask: Ask, tm
         ran = shell.run(command)
         assert ran.code == 1, "who looks from a script is told that something couldn't be read"
         assert "damaged" in ran.err
+
+
+SHAPES = Path(__file__).resolve().parents[1] / "commands" / "shape_graphs.py"
+
+
+def asked_from_inside(shell: Shell, graph: str) -> dict[str, Any]:
+    """Return what a graph of `shape_graphs.py` asks, as JSON."""
+    ran = shell.run("attach", f"{SHAPES}:{graph}", "--input", "{}", "--json")
+    assert ran.code == 3, ran
+    (question,) = ran.json["questions"]
+    return dict(question)
+
+
+def test_what_a_rule_denies_is_said_wherever_it_is_asked_and_not_offered(shell: Shell) -> None:
+    """(M10)"""
+    shell.declare('[[policy]]\nname = "no sql"\ntool = "run_sql"\narguments = {}\ndecision = "deny"\n')
+    asked = asked_from_inside(shell, "batch")
+    why = 'Call 1: Rule 1 "no sql" of the policy denies run_sql with these arguments; it can only be rejected.'
+    assert asked["notes"] == [why]
+    assert "approve" not in asked["commands"] and "approve" not in asked["options"]
+    (waits,) = json.loads(shell.run("inbox", "--json").out)["requests"]
+    assert "approve" not in waits["options"] and waits["notes"] == [why]
+    listed = shell.run("inbox").out
+    assert why in listed and " approve" not in listed
+    for shown in (shell.run("show", asked["subject"]["session"]).out, shell.run("--line", input="").out):
+        assert shown == "" or why in shown
+    ran = shell.run("decide", asked["id"], "approve", "--digest", asked["digest"])
+    assert ran.code == 2 and "of the policy denies run_sql" in ran.err

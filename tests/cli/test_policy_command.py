@@ -301,3 +301,59 @@ def test_replay_needs_rules_that_can_be_used(shell: Shell, tmp_path: Path) -> No
         ran = shell.run("policy", "replay", *arguments)
         assert (ran.code, ran.out, "Traceback" in ran.err) == (2, "", False)
     assert f"{tmp_path / 'bad.toml'} line 1: " in ran.err
+
+
+SHAPES = Path(__file__).resolve().parents[1] / "commands" / "shape_graphs.py"
+OF_CALLS = """
+[[policy]]
+name = "no sql"
+tool = "run_sql"
+decision = "deny"
+[[policy]]
+name = "no bob"
+tool = "pay"
+arguments = { properties.to = { const = "bob" }, required = ["to"] }
+decision = "deny"
+[[policy]]
+name = "two for ann"
+tool = "pay"
+quorum = 2
+decision = "ask"
+"""
+
+
+def asked_from_inside(shell: Shell, graph: str) -> dict[str, Any]:
+    ran = shell.run("attach", f"{SHAPES}:{graph}", "--input", "{}", "--json")
+    assert ran.code == 3, ran
+    (question,) = ran.json["questions"]
+    return dict(question)
+
+
+def test_what_a_graph_asks_about_calls_is_explained_call_by_call(shell: Shell) -> None:
+    """(M10)"""
+    shell.declare(OF_CALLS)
+    asked = asked_from_inside(shell, "batch")
+    found = check(shell, "--request", asked["id"])
+    assert (found["ruling"], found["rule"], found["name"]) == ("deny", 1, "no sql")
+    assert found["message"] == 'Call 1: Rule 1 "no sql" denies it.'
+    assert (found["facts"]["of"], found["facts"]["tool"]) == ("tool", "run_sql")
+    assert [(one["facts"]["tool"], one["ruling"], one["rule"]) for one in found["calls"]] == [
+        ("run_sql", "deny", 1),
+        ("ask_user", "ask", 0),
+    ]
+    assert [one["fit"] for one in found["calls"][1]["rules"]] == ["no"] * 3
+    out = shell.run("policy", "check", "--request", asked["id"]).out
+    assert "call 1: run_sql\n" in out and "call 2: ask_user\n" in out
+    assert 'rule 1 "no sql" (deny) fits' in out and "it is for tool run_sql, and this has ask_user" in out
+
+    found = check(shell, "--request", asked_from_inside(shell, "in_turn")["id"])
+    assert (found["ruling"], found["rule"], found["terms"]["quorum"]) == ("ask", 3, 2)
+    assert found["message"] == 'Rule 3 "two for ann" applies: it is asked about.'
+    assert found["facts"]["arguments"] == {"amount": 5, "to": "ann"}
+
+
+def test_what_a_graph_asks_about_no_call_is_asked_whatever_rules_say_of_its_step(shell: Shell) -> None:
+    shell.declare('[defaults]\nmode = "risk"\n[[policy]]\ndecision = "allow"\n')
+    found = check(shell, "--request", asked_from_inside(shell, "yes_no")["id"])
+    assert (found["ruling"], found["calls"]) == ("ask", [])
+    assert found["message"] == "What a graph asks is asked about, whatever rules say of its step."

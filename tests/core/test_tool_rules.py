@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from shape_support import batch, call, inbox, json_values
 
 from hitl_tui.core.interrupts.json_schema import problem
-from hitl_tui.core.interrupts.tool_permissions import terms_for, why_refused
+from hitl_tui.core.interrupts.recognition import answers_to, form_of
+from hitl_tui.core.interrupts.shape import APPROVE, EDIT, Shape, commands_of, shape_document
+from hitl_tui.core.interrupts.tool_permissions import denied_answers, terms_for, why_refused
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.policy import Policy, Risk, Rule, Ruling, Terms
 from hitl_tui.core.requests import Kind, Request
@@ -33,7 +35,8 @@ APPROVED: dict[str, Any] = {"decisions": [{"type": "approve"}]}
 def asked(value: Any, schema: Any = None, policy: Policy = POLICY) -> Request:
     subject = {"value": value, "schema": schema}
     terms = terms_for(policy, "agent", Risk.HIGH, Terms(), value, schema)
-    return Request("r", "s", 0, Kind.INTERRUPT, "t", "agent", subject, digest(subject), terms=terms)
+    about: Any = {"denied": denied_answers(policy, "agent", Risk.HIGH, value, schema)}
+    return Request("r", "s", 0, Kind.INTERRUPT, "t", "agent", subject, digest(subject), about=about, terms=terms)
 
 
 def refused(value: Any, answer: Any, schema: Any = None, policy: Policy = POLICY) -> str:
@@ -168,3 +171,63 @@ def test_a_type_that_there_is_not_is_no_traceback() -> None:
     shape = recognise({"question": "Name?"}, {"$ref": "#/x", "x": {"type": "bogus"}})
     assert "names an unknown type: bogus" in shape.notes[0]
     shape.check({"any": ["JSON"]})
+
+
+BOB = Policy(
+    (
+        Rule(Ruling.DENY, tool="wipe", name="no wiping"),
+        Rule(Ruling.DENY, tool="pay", arguments={"properties": {"to": {"const": "bob"}}, "required": ["to"]}),
+    )
+)
+
+
+def shown(value: Any, policy: Policy = BOB) -> Shape:
+    return form_of(asked(value, policy=policy))
+
+
+def test_an_answer_that_a_rule_denies_is_not_offered_and_the_rule_is_named() -> None:
+    of_call = shown(one("pay", to="bob"))
+    said = "Rule 2 of the policy denies pay with these arguments; change them, or reject it."
+    assert [a.why_not for a in of_call.actions if a.name in (APPROVE, EDIT)] == [said, ""]
+    assert of_call.notes == (said,)
+    assert "approve" not in commands_of(of_call, "1") and "edit" in commands_of(of_call, "1")
+    assert answers_to(asked(one("pay", to="bob"), policy=BOB)) == ("edit", "reject")
+    document: Any = shape_document(of_call)
+    assert not document["actions"][0]["allowed"] and document["notes"] == [said]
+    assert not any(action.why_not for action in shown(one("pay", to="ann")).actions if action.name != "respond")
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way not in ("an action alone", "arguments as a text")])
+def test_what_can_only_be_refused_says_so(way: str) -> None:
+    shape, value = shown(WAYS[way]), asked(WAYS[way], policy=BOB)
+    for action in shape.actions:
+        possible = action.name in (APPROVE, EDIT) and not action.why_not
+        assert not possible, (way, action)
+    if way in ("a batch", "one call", "agent-inbox", "an action"):
+        said = 'Rule 1 "no wiping" of the policy denies wipe with these arguments; it can only be rejected.'
+        assert shape.notes == (said,)
+    assert value.about["denied"] or shape.action(APPROVE) is None
+
+
+def test_of_several_calls_each_says_whether_it_can_be_approved() -> None:
+    calls = [call("pay", to="ann"), call("wipe", path="/")]
+    shape = shown(batch(calls, [["approve", "edit", "reject"]] * 2))
+    together = shape.action(APPROVE)
+    assert together is not None
+    said = 'Call 2: Rule 1 "no wiping" of the policy denies wipe with these arguments; it can only be rejected.'
+    assert together.why_not == f"{said} Decide one by one."
+    assert shape.notes == (said,)
+    first, second = shape.parts
+    assert [a.name for a in first.actions if not a.why_not] == ["approve", "edit", "reject"]
+    assert [a.name for a in second.actions if not a.why_not] == ["reject"]
+    assert shape.answer("each", [("approve", None), ("reject", "no")])
+
+
+def test_a_rule_that_allows_some_arguments_leaves_the_edit() -> None:
+    small = Rule(Ruling.ALLOW, tool="pay", arguments=amount(type="number", maximum=9))
+    policy = Policy((small, Rule(Ruling.DENY, tool="pay")))
+    edit = shown(one("pay", amount=5000), policy).action(EDIT)
+    assert edit is not None and not edit.why_not
+    beside = Policy((small,), beside=Policy((Rule(Ruling.DENY, tool="pay"),)))
+    edit = shown(one("pay", amount=5000), beside).action(EDIT)
+    assert edit is not None and edit.why_not

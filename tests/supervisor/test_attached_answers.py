@@ -10,8 +10,10 @@ import pytest
 from attached_support import Attached, attached, world
 
 from hitl_tui.config.loader import parse_config
+from hitl_tui.console.answer_actions import answers
 from hitl_tui.core.errors import ConfigError
 from hitl_tui.core.requests import Kind, Verdict
+from hitl_tui.wording.question_rows import body
 
 TOKEN = "s3cr3t-token-81"
 SECRETS = '[secrets]\nnames = ["PAY_TOKEN", "OTHER_TOKEN"]\n'
@@ -117,7 +119,13 @@ async def test_what_the_policy_denies_can_only_be_refused(tmp_path: Path) -> Non
     workspace(tmp_path, RULES)
     async with attached(tmp_path, "bill", '{"amount": 5000}') as op:
         await op.ok("/todo approve")
-        assert (await op.say("/answer 1 approve")).message.startswith("Rule 1 of the policy denies pay")
+        said = "Rule 1 of the policy denies pay with these arguments; change them, or reject it."
+        (asked,) = op.questions
+        assert answers(asked)[0].why_not == said
+        assert [row.text.plain for row in body(asked, "6") if row.label == "note"] == [said]
+        assert (await op.say("/answer 1 approve")).message == said
+        whole = await op.say('/answer 1 {"decisions": [{"type": "approve"}]}')
+        assert whole.data["reason"] == "not_allowed" and whole.message.startswith("Rule 1 of the policy denies pay")
         await op.ok('/answer 1 reject "far too much"')
         assert await paid(op) == {"why": "far too much"}
     assert not world(tmp_path)

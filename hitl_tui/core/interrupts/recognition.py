@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from hitl_tui.core.interrupts.denied_answers import without_denied
 from hitl_tui.core.interrupts.handmade_shapes import (
     YesNoShape,
     action_shape,
@@ -120,8 +121,9 @@ def recognise(value: Json, schema: Json = None) -> Shape:
 
 def form_of(request: Request) -> Shape:
     """Return the form of what a team asks from inside a step."""
-    subject = subject_in_order(request)
-    return recognise(subject.get("value"), subject.get("schema"))
+    subject, denied = subject_in_order(request), request.about.get("denied")
+    shape = recognise(subject.get("value"), subject.get("schema"))
+    return without_denied(shape, denied) if denied else shape
 
 
 def answers_to(request: Request) -> tuple[str, ...]:

@@ -26,9 +26,9 @@ from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import APPROVE, EDIT, Form, Shape, same
 from hitl_tui.core.interrupts.tool_shapes import BatchShape, CallShape, ToolCall
 from hitl_tui.core.json_text import strict_json
-from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.json_types import DeniedAnswer, Json, JsonObject
 from hitl_tui.core.messages import Message
-from hitl_tui.core.policy import Facts, Fit, Of, Policy, Risk, Rule, Ruling, Terms
+from hitl_tui.core.policy import Facts, Fit, Of, Policy, Risk, Rule, Ruling, Terms, rule_label
 from hitl_tui.core.requests import Request
 from hitl_tui.core.safe_text import ELLIPSIS, one_line
 
@@ -313,7 +313,7 @@ def terms_for(policy: Policy, team: str, risk: Risk, terms: Terms, value: Json, 
     """
     if not has_tools(policy):
         return terms
-    for call in asked_calls(value, schema, _tools(policy)):
+    for call in asked_calls(value, schema, tools_in(policy)):
         for _, rule in _rules(policy, team, risk, call):
             terms = _stricter(terms, rule.terms)
     return terms
@@ -329,9 +329,49 @@ def denying_rule(policy: Policy, team: str, risk: Risk, value: Json, schema: Jso
     """
     if not has_tools(policy):
         return 0
-    calls = asked_calls(value, schema, _tools(policy))
+    calls = asked_calls(value, schema, tools_in(policy))
     rules = (found for call in calls for found in _rules(policy, team, risk, call))
     return next((number for number, rule in rules if rule.decision is Ruling.DENY), 0)
+
+
+def denied_answers(policy: Policy, team: str, risk: Risk, value: Json, schema: Json) -> list[DeniedAnswer]:
+    """Return what rules deny of a question as it stands: calls that can't be approved, or that it can't be agreed to.
+
+    Args:
+        policy: the rules.
+        team, risk: of the TODO that asks.
+        value, schema: what is asked, and the JSON Schema of the answer if there is one.
+    """
+    if not has_tools(policy):
+        return []
+    shape = recognise(value, schema)
+    if isinstance(shape, CallShape | BatchShape) and not is_cut(value):
+        calls = (shape.call,) if isinstance(shape, CallShape) else shape.calls
+        asked: list[tuple[int, Call]] = [(number, (call.name, call.args)) for number, call in enumerate(calls, start=1)]
+    else:
+        consent = shape.action(APPROVE)
+        if consent is None or consent.why_not or consent.wants.form is not Form.NONE:
+            return []
+        asked = [(0, call) for call in calls_let_run(value, schema, shape.answer(APPROVE), tools_in(policy))]
+    found: dict[int, DeniedAnswer] = {}
+    for number, call in asked:
+        rule = next((one for one in _rules(policy, team, risk, call) if one[1].decision is Ruling.DENY), None)
+        if rule is not None and number not in found:
+            always = _denied_always(policy, team, risk, call[0])
+            found[number] = {"call": number, "tool": call[0], "rule": rule[0], "name": rule[1].name, "always": always}
+    return list(found.values())
+
+
+def _denied_always(policy: Policy, team: str, risk: Risk, tool: str) -> bool:
+    """Return whether a tool's calls are denied whatever their arguments."""
+    if policy.beside is not None and _denied_always(policy.beside, team, risk, tool):
+        return True
+    facts = Facts(Of.TOOL, team, risk, tool=tool)
+    for rule in policy.rules:
+        match = rule.match(facts)
+        if match.fit is Fit.YES or (match.condition == "arguments" and rule.decision is not Ruling.DENY):
+            return match.fit is Fit.YES and rule.decision is Ruling.DENY
+    return False
 
 
 def why_refused(policy: Policy, risk: Risk, request: Request, answer: Json) -> str:
@@ -347,10 +387,10 @@ def why_refused(policy: Policy, risk: Risk, request: Request, answer: Json) -> s
     value, schema = request.subject.get("value"), request.subject.get("schema")
     if not has_tools(policy):
         return ""
-    for call in calls_let_run(value, schema, answer, _tools(policy)):
+    for call in calls_let_run(value, schema, answer, tools_in(policy)):
         found = list(_rules(policy, team, risk, call))
         name = one_line(call[0], 60)
-        denying = next((number for number, rule in found if rule.decision is Ruling.DENY), 0)
+        denying = next((rule_label(n, rule.name) for n, rule in found if rule.decision is Ruling.DENY), "")
         if denying and call[1] is None:
             return Message(
                 "Rule {} of the policy denies {}, which this answer may let run; reject it "
@@ -382,7 +422,8 @@ def has_tools(policy: Policy) -> bool:
     return any(rule.tool for rule in policy.all_rules)
 
 
-def _tools(policy: Policy) -> frozenset[str]:
+def tools_in(policy: Policy) -> frozenset[str]:
+    """Return the tools that rules are about."""
     return frozenset(rule.tool for rule in policy.all_rules if rule.tool)
 
 

@@ -81,6 +81,7 @@ class ToolCall:
         args_schema: JSON Schema of the arguments, None when nothing is known.
         others: tools that an edit may name instead, where the graph's own schema says so.
         cut: of its arguments only the beginning is here.
+        denied: why an action isn't possible though it is allowed, by its name: a rule denies it.
     """
 
     name: str
@@ -91,6 +92,7 @@ class ToolCall:
     args_schema: JsonSchema | None = None
     others: tuple[str, ...] = ()
     cut: bool = False
+    denied: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def inbox(self) -> bool:
@@ -101,7 +103,7 @@ class ToolCall:
         """Return the actions in their places; what the tool's configuration doesn't allow says so."""
         found = []
         for name in self.words:
-            why = "" if name in self.allowed else self._refusal(name)
+            why = self.denied.get(name, "") if name in self.allowed else self._refusal(name)
             meaning = (_INBOX_MEANING if self.inbox else _MEANING)[name]
             found.append(Action(name, LABELS[name], self._wants(name), meaning, why))
         return tuple(found)
@@ -249,16 +251,14 @@ class BatchShape(Shape):
         names = ", ".join(dict.fromkeys(one_line(c.name, 40) for c in calls))
         question = question_line(Message("May these {} tool calls run? {}", len(calls), names))
         if len(calls) == 1:
-            first = calls[0]
-            question, details, actions = first.question(), first.details(), first.actions()
+            question, details = calls[0].question(), calls[0].details()
         else:
             details = tuple(
                 replace(d, label=f"{number} {d.label}") if place == 0 else d
                 for number, c in enumerate(calls, start=1)
                 for place, d in enumerate(c.details())
             )
-            actions = _together(calls)
-        return cls(kind, question, details, actions, "high", calls=tuple(calls), key=key)
+        return cls(kind, question, details, actions_of(calls), "high", calls=tuple(calls), key=key)
 
     @property
     def parts(self) -> tuple[Shape, ...]:
@@ -322,6 +322,11 @@ def _decisions(value: Json, count: int, expected: str) -> Sequence[Json]:
     return value
 
 
+def actions_of(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
+    """Return what can be done to calls that are asked about at once."""
+    return calls[0].actions() if len(calls) == 1 else _together(calls)
+
+
 def _together(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
     """Return what can be done to several calls at once, and the way to decide each by itself."""
     words, count = calls[0].words, len(calls)
@@ -336,7 +341,10 @@ def _together(calls: Sequence[ToolCall]) -> tuple[Action, ...]:
         if name not in words:
             continue
         without = [number for number, call in enumerate(calls, start=1) if name not in call.allowed]
+        denied = [(number, call.denied[name]) for number, call in enumerate(calls, start=1) if name in call.denied]
         why = Message("Call {} doesn't allow {}: decide one by one.", without[0], name) if without else ""
+        if denied:
+            why = Message("{} Decide one by one.", Message("Call {}: {}", *denied[0]))
         if name == RESPOND:
             why = Message("Each call is answered by itself: decide one by one.")
         wants = _TEXT[REJECT] if name == REJECT else Wants()
