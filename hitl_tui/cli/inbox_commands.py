@@ -22,7 +22,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.answer_parser import option_words
-from hitl_tui.core.interrupts.shape import Action, Form, Shape, needs_of
+from hitl_tui.core.interrupts.shape import IGNORE, REJECT, STOP, Action, Form, Shape, needs_of
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
@@ -267,19 +267,20 @@ def _lines(job: Job, one: _Waiting, people: Approvers, files: Mapping[str, FileP
         f"  {asked_words(one.view)}",
         *one.told(files),
         *([f"  {translate(nobody)}"] if nobody else ()),
-        *(_ways(one, tail) or _answers(one.question, tail)),
+        *(_ways(one, tail, job.place) or _answers(one.question, tail, job.place)),
     ]
     return [shown(row) for row in rows]
 
 
-def _ways(one: _Waiting, tail: str) -> list[str]:
+def _ways(one: _Waiting, tail: str, place: str) -> list[str]:
     """Return each option of a question with the command that gives it; none where it gives no choice."""
     ways = list(zip(option_lines(one.view), one.chosen_by(tail), strict=True))
     lines = [line for option, command in ways[:_CHOICES] for line in (f"  {option}", f"     {command}")]
-    return [*lines, *(f"  {option}" for option, _command in ways[_CHOICES:])]
+    lines += [f"  {option}" for option, _command in ways[_CHOICES:]]
+    return [*lines, *(_stop(one.question, place) if lines else ())]
 
 
-def _answers(question: Question, tail: str) -> list[str]:
+def _answers(question: Question, tail: str, place: str) -> list[str]:
     """Return the commands that answer a request, with the fields that they take, a line each.
 
     Of a question that is usually approved, that is the one that lets things go on.
@@ -292,7 +293,15 @@ def _answers(question: Question, tail: str) -> list[str]:
     for one in shape.actions:
         if not one.why_not:
             lines += [f"{command} {one.name}{_needs(shape, one)}{tail}", *layout(field_rows(one), "  ")]
-    return lines
+    return [*lines, *_stop(question, place)]
+
+
+def _stop(question: Question, place: str) -> list[str]:
+    """Return the command that stops the step of what a team asks; none where the question has a refusal of its own."""
+    refuses = question.shape is not None and any(
+        one.name in (REJECT, IGNORE) and not one.why_not for one in question.shape.actions
+    )
+    return [f"  hitl-tui decide {question.id} {STOP}{place}"] if question.stops_step(STOP) and not refuses else []
 
 
 def _needs(shape: Shape, action: Action) -> str:
@@ -459,7 +468,10 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
         return found
 
     result: CommandResult | None = None
-    if given.answer in _REFUSING and request.kind is not Kind.INTERRUPT:
+    refuses = given.answer in _REFUSING and (
+        request.kind is not Kind.INTERRUPT or found.question.stops_step(given.answer)
+    )
+    if refuses:
         # It counts whatever rules hold by now, so it is on record before an opening asks anew under these.
         async with SessionFollower.open(setup) as followed:
             result = await answered(followed, followed.snapshot)
@@ -472,8 +484,7 @@ async def _decide_question(job: Job, registry: SessionRegistry, found: _Waiting,
             raise await _gone(registry, request)
         if session.owned:
             await session.settled()
-        refused = given.answer in _REFUSING and request.kind is not Kind.INTERRUPT
-        failed = "" if refused or not session.owned else _failed(session.snapshot, request)
+        failed = "" if refuses or not session.owned else _failed(session.snapshot, request)
     if given.json:
         more: JsonObject = {"failed": failed} if failed else {}
         job.out.document({"status": "decided", "message": result.message, "id": request.id, **result.data, **more})

@@ -29,11 +29,16 @@ async def answer(context: CommandContext, values: CommandValues) -> CommandResul
     """
     question = await find(context, values.text("id"))
     await check_digest(context, [question])
-    found = read(form_of(question), values.text("value"))
-    return await send(context, question, found.value, found.action)
+    form, text = form_of(question), values.text("value")
+    if (why := question.stop_reason(text)) is not None:
+        return await context.decide(question, Verdict.REJECT, reason=why)
+    found = read(form, text)
+    return await send(context, question, found.value, found.action, found.reason)
 
 
-async def send(context: CommandContext, question: Question, value: Json, action: str = "") -> CommandResult:
+async def send(
+    context: CommandContext, question: Question, value: Json, action: str = "", reason: str = ""
+) -> CommandResult:
     """Check an answer and send it; the result says exactly what was sent.
 
     Args:
@@ -41,6 +46,7 @@ async def send(context: CommandContext, question: Question, value: Json, action:
         question: the question as it was shown.
         value: the answer, JSON.
         action: the action that made it, when a person chose one.
+        reason: why, for the record; the answer doesn't carry it.
 
     Raises:
         BadInput: it doesn't fit the question, or can't be kept.
@@ -57,7 +63,7 @@ async def send(context: CommandContext, question: Question, value: Json, action:
         raise Refused(why, reason="not_allowed")
     # Where nothing is approved, to edit is only how the answer is written.
     chosen = action if action != EDIT or form.action(APPROVE) is not None else RESPOND
-    result = await context.decide(question, Verdict.RESPOND, value=value, action=chosen)
+    result = await context.decide(question, Verdict.RESPOND, reason=reason, value=value, action=chosen)
     if result.failed:
         return result
     sent = await _recorded(context, question, value)
@@ -65,7 +71,7 @@ async def send(context: CommandContext, question: Question, value: Json, action:
     sent_words = said(sent, _SENT_CELLS)
     recorded = result.status == "recorded"
     told = Message("Your answer: {}.", sent_words) if recorded else Message("Sent: {}.", sent_words)
-    message = joined([result.message, told])
+    message = joined([result.message, told, *([Message("Your reason is on record.")] if reason else [])])
     return CommandResult(result.status, message, data)
 
 

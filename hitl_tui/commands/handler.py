@@ -263,19 +263,20 @@ class CommandHandler:
         """
         return await self._beginning().decide(question, verdict, reason=reason, value=value)
 
-    async def answer(self, question: Question, value: Json, action: str = "") -> CommandResult:
+    async def answer(self, question: Question, value: Json, action: str = "", reason: str = "") -> CommandResult:
         """Answer what a team asks from inside, as it was shown.
 
         Args:
             question: the question.
             value: the answer, as its form made it.
             action: the action that made it.
+            reason: why, for the record.
 
         Raises:
             BadInput: it doesn't fit, or can't be kept.
             Refused: it can't count: late, repeated, stale, superseded, not allowed.
         """
-        return await answer_commands.send(self._beginning(), question, value, action)
+        return await answer_commands.send(self._beginning(), question, value, action, reason)
 
     async def freed(self, mode: Mode) -> tuple[str, ...]:
         """Return the ids of the TODOs that another mode would let run without a question; see `rule_commands.freed`."""

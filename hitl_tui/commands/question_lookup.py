@@ -13,6 +13,7 @@ from hitl_tui.core.interrupts.shape import said
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import clip, resolve_id, step_name
 from hitl_tui.core.policy import Risk
+from hitl_tui.core.safe_text import one_line
 from hitl_tui.supervisor.snapshot import Question, Snapshot
 
 REQUEST = "req-"
@@ -93,7 +94,13 @@ def answer_hint(line: str, snapshot: Snapshot) -> str:
         question = open_question(snapshot, values.text("id"))
         if question.shape is None:
             return ""
-        return f"Sends: {said(read(question.shape, values.text('value')).value)}"
+        text = values.text("value")
+        if (why := question.stop_reason(text)) is not None:
+            return Message("Stops the step; on record: {}", one_line(why, 160)) if why else Message("Stops the step.")
+        reading = read(question.shape, text)
+        if reading.reason:
+            return Message("Sends: {}; on record: {}", said(reading.value), one_line(reading.reason, 160))
+        return f"Sends: {said(reading.value)}"
     except HitlError as error:
         return error.message
 

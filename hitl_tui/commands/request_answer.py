@@ -8,6 +8,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.answer_parser import read_as
 from hitl_tui.core.interrupts.recognition import answers_to
+from hitl_tui.core.interrupts.shape import RESPOND, Form
 from hitl_tui.core.json_text import strict_json
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
@@ -36,8 +37,18 @@ async def answer_request(
     """
     request = question.view.request
     if request.kind is Kind.INTERRUPT:
-        reading = read_as(form_of(question), answer, text or reason)
-        return await handler.answer(question, reading.value, reading.action)
+        if question.stops_step(answer):
+            return await handler.decide(question, Verdict.REJECT, reason=reason or text)
+        form = form_of(question)
+        action = form.action(answer)
+        if (
+            action is None and not form.options and answer not in (EDIT, RESPOND)
+        ):  # to do either to several calls is to decide each
+            raise BadInput(_not_an_answer(answer, request))
+        if not text and action is not None and action.wants.form is not Form.NONE:
+            text, reason = reason, ""
+        reading = read_as(form, answer, text)
+        return await handler.answer(question, reading.value, reading.action, reading.reason or reason)
     if answer == EDIT:
         return await handler.handle_command(f"/todo edit {request.todo_id} {text}", {request.id})
     verdict, value = verdict_of(request, answer), None
@@ -54,9 +65,13 @@ def verdict_of(request: Request, answer: str) -> Verdict:
     """
     found = Verdict(answer) if answer in set(Verdict) else None
     if found is None or found not in request.options:
-        options = ", ".join(answers_to(request))
-        raise BadInput(Message('"{}" doesn\'t answer this question; it takes {}.', one_line(answer, 40), options))
+        raise BadInput(_not_an_answer(answer, request))
     return found
+
+
+def _not_an_answer(answer: str, request: Request) -> Message:
+    options = ", ".join(answers_to(request))
+    return Message('"{}" doesn\'t answer this question; it takes {}.', one_line(answer, 40), options)
 
 
 def json_given(text: str) -> Json:

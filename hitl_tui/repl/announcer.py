@@ -111,10 +111,12 @@ class Announcer:
         options = question.option_commands()
 
         def with_keys(*without: str) -> list[str]:
-            offered = {v: k.format(number, number) for v, k in (_NUMBERED if number else _KEYS).items()}
+            offered = {str(v): k.format(number, number) for v, k in (_NUMBERED if number else _KEYS).items()}
             chosen = {} if number else {f"{_('option')} {n}": str(n) for n in range(1, len(options) + 1)}
             if options:
                 offered = chosen
+            elif question.refusal != Verdict.REJECT:
+                offered[question.refusal] = offered.pop(Verdict.REJECT)
             keys = {v: k for v, k in offered.items() if self._fits is not None and v not in without}
             return question_lines(question, place, str, bound=self._bound, keys=keys, files=files)
 

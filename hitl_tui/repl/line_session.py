@@ -674,7 +674,8 @@ class LineSession:
 
 def key_command(question: Question, verdict: str) -> str:
     """Return the command that a key alone gives at a question; empty where that answer takes more, or isn't one."""
-    command = _OPTIONAL.sub("", question.commands.get(verdict, "")).strip()
+    named = question.refusal if verdict == Verdict.REJECT else verdict
+    command = _OPTIONAL.sub("", question.commands.get(named, "")).strip()
     return "" if _PLACE.search(command) else command
 
 

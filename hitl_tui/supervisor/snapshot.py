@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Required, TypedDict, cast
 
-from hitl_tui.core.interrupts.answer_parser import option_words
+from hitl_tui.core.interrupts.answer_parser import option_words, stop_reason
 from hitl_tui.core.interrupts.numbers import highest_number, interrupts_of
-from hitl_tui.core.interrupts.shape import Shape, commands_of, shape_document
+from hitl_tui.core.interrupts.shape import STOP, Shape, commands_of, shape_document
 from hitl_tui.core.json_types import Json, JsonObject, PlanReviewed, ProposalState, Refusal, Subject, TodoState
 from hitl_tui.core.messages import Message
 from hitl_tui.core.plan import current_todo_id
@@ -56,9 +56,6 @@ EDIT = "edit"
 
 KEEP = "keep"
 """What the command is called that accepts some changes of a proposal."""
-
-STOP_STEP = "stop"
-"""What the command is called that refuses a TODO as a whole instead of answering what its team asks."""
 
 
 def has_preview(request: Request) -> bool:
@@ -201,6 +198,23 @@ class Question:
         """The same commands with the request's id in place of its name: they answer this request or none."""
         return self._commands(self.id, self.id, self.id)
 
+    @property
+    def refusal(self) -> str:
+        """What the command is called that refuses it: of what can be approved but not rejected, what stops its step."""
+        stops = Verdict.REJECT not in self.commands and Verdict.APPROVE in self.commands
+        return STOP if stops else Verdict.REJECT.value
+
+    def stops_step(self, answer: str) -> bool:
+        """Return whether an answer to what a team asks from inside refuses its step as a whole."""
+        if self.shape is None or Verdict.REJECT not in self.view.request.options:
+            return False
+        return answer == STOP or (answer == Verdict.REJECT and self.refusal == STOP and not self.shape.action(answer))
+
+    def stop_reason(self, text: str) -> str | None:
+        """Return why a text refuses its step as a whole, empty for no reason; None where it says something else."""
+        words = [word for word in (STOP, Verdict.REJECT) if self.stops_step(word)]
+        return stop_reason(self.shape, text, words) if self.shape is not None and words else None
+
     def option_commands(self, *, bound: bool = False) -> list[str]:
         """Return the chat command for each option of what a team asks; none where it gives no choice.
 
@@ -222,7 +236,7 @@ class Question:
     def _commands(self, name: str, todo: str, request: str) -> dict[str, str]:
         options = self.view.request.options
         if self.shape is not None:
-            refusal = {STOP_STEP: f"/todo reject {todo} REASON"} if Verdict.REJECT in options else {}
+            refusal = {STOP: f"/todo reject {todo} REASON"} if Verdict.REJECT in options else {}
             return {**commands_of(self.shape, name), **refusal}
         known = {v: text.format(id=name, request=request) for v, text in _COMMANDS[self.kind].items() if v in options}
         found = {v.value: " ".join(text.split()) for v, text in known.items()}

@@ -291,7 +291,7 @@ def test_a_breakpoint_is_called_what_it_is_and_taken_on_as_it_can_be(shell: Shel
     told = shell.run("inbox").out
     assert "Stopped before deploy: continue?" in told and "wants an answer" not in told
     assert "계속할까요" in shell.run("inbox", HITL_LANG="ko").out
-    assert question["options"] == ["approve", "step"]
+    assert question["options"] == ["approve", "step", "stop"]
     for word in question["options"]:
         assert f"hitl-tui decide {question['id']} {word}" in told
     ran = shell.run("decide", question["id"], "step", "--digest", question["digest"])
@@ -321,7 +321,7 @@ def test_several_calls_get_a_decision_each(shell: Shell, word: str, text: str) -
     (shell.workspace / "asks.py").write_text(ASKS.replace('"How many boxes?"', repr(value)))
     shell.run("attach", "asks.py:graph", "--input", "{}", "--json")
     (question,) = waiting(shell)
-    assert question["options"] == ["approve", "each", "reject"]
+    assert question["options"] == ["approve", "each", "reject", "stop"]
     assert f"hitl-tui decide {question['id']} each --args '1 DECISION 2 DECISION'" in shell.run("inbox").out
     digest = ("--digest", question["digest"])
     refused = shell.run("decide", question["id"], "edit", "--args", '{"eur": 50}', *digest)
@@ -364,9 +364,9 @@ def test_the_options_of_a_question_are_the_answers_that_it_takes(shell: Shell) -
     (shell.workspace / "asks.py").write_text(ASKS)
     document = shell.run("attach", "asks.py:graph", "--input", "{}", "--json").json
     asked = next(one for one in waiting(shell) if one["kind"] == "interrupt")
-    assert document["questions"][0]["options"] == asked["options"] == ["respond"]
+    assert document["questions"][0]["options"] == asked["options"] == ["respond", "stop"]
     refused = shell.run("decide", asked["id"], "reject", "--digest", asked["digest"])
-    assert refused.code == 2 and "it takes respond" in refused.err
+    assert refused.code == 2 and "it takes respond, stop." in refused.err
 
 
 def test_what_failed_is_retried_or_stopped(shell: Shell) -> None:
@@ -514,3 +514,23 @@ def test_what_a_rule_denies_is_said_wherever_it_is_asked_and_not_offered(shell: 
         assert shown == "" or why in shown
     ran = shell.run("decide", asked["id"], "approve", "--digest", asked["digest"])
     assert ran.code == 2 and "of the policy denies run_sql" in ran.err
+
+
+@pytest.mark.parametrize("answer", ["stop", "reject"])
+def test_what_has_no_rejection_of_its_own_is_refused_by_stopping_its_step(shell: Shell, answer: str) -> None:
+    asked = asked_from_inside(shell, "review")
+    (waits,) = json.loads(shell.run("inbox", "--json").out)["requests"]
+    assert waits["options"] == asked["options"] == ["approve", "edit", "stop"]
+    assert f"hitl-tui decide {asked['id']} stop" in shell.run("inbox").out
+    ran = shell.run("decide", asked["id"], answer, "--digest", asked["digest"], "--reason", "not now", "--json")
+    assert (ran.code, ran.json["verdict"], ran.err) == (0, "reject", "")
+    assert "failed" not in ran.json
+    shown = shell.run("show", asked["subject"]["session"]).out
+    assert "not now" in shown
+
+
+def test_a_no_takes_a_reason_that_goes_on_record(shell: Shell) -> None:
+    asked = asked_from_inside(shell, "yes_no")
+    ran = shell.run("decide", asked["id"], "reject", "--digest", asked["digest"], "--reason", "we need them", "--json")
+    assert (ran.code, ran.json["sent"], ran.json["action"]) == (0, False, "reject")
+    assert "“we need them”" in shell.run("do", asked["subject"]["session"], "/decisions").out

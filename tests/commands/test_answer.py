@@ -251,3 +251,41 @@ async def test_while_an_answer_is_written_its_type_is_shown(tmp_path: Path) -> N
         assert usage_hint("/answer 1.7 x", snapshot).startswith("No question 001.7")
         assert usage_hint("/answer 1", snapshot).startswith("/answer <id>")
         assert usage_hint("/todo skip 1", snapshot) == "/todo skip <id> [reason] [--digest DIGEST]"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sent", "said"),
+    [
+        ("yes_no", "no we need them", False, "reject"),
+        ("yes_no", 'n "we need them"', False, "reject"),
+        ("inbox", "ignore we need them", [{"type": "ignore", "args": None}], "ignore"),
+    ],
+)
+async def test_a_reason_that_the_answer_cannot_carry_goes_on_record(
+    tmp_path: Path, name: str, text: str, sent: Any, said: str
+) -> None:
+    async with commanded_session(tmp_path, name) as d:
+        (question,) = d.questions
+        assert "on record: we need them" in usage_hint(f"/answer 1 {text}", d.session.snapshot)
+        told = await d.say(f"/answer 1 {text}")
+        assert told["status"] == "resumed" and told["sent"] == sent, told
+        assert await d.said() == {name: sent}
+        view = await d.session.setup.ledger.request(question.id, d.session.setup.now())
+        assert view is not None
+        assert [(one.said, one.reason) for one in view.decisions] == [(said, "we need them")]
+        listed = await d.say("/decisions")
+        assert "we need them" in [one["reason"] for one in listed["decisions"]]
+
+
+@pytest.mark.parametrize(("name", "text"), [("review", "stop not this one"), ("review", "reject"), ("batch", "stop")])
+async def test_an_answer_that_a_form_does_not_have_stops_the_step_where_it_can_be_nothing_else(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    async with commanded_session(tmp_path, name) as d:
+        (question,) = d.questions
+        assert "stop" in question.answers and "stop" in question.commands
+        told = await d.say(f"/answer 1 {text}")
+        assert told["verdict"] == Verdict.REJECT.value
+        assert d.session.snapshot.todos[0].status.value == "failed"
+        view = await d.session.setup.ledger.request(question.id, d.session.setup.now())
+        assert view is not None and [one.reason for one in view.decisions] == [text.partition(" ")[2]]

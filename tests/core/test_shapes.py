@@ -279,7 +279,6 @@ REFUSED = [
     (ShapeKind.AGENT_INBOX, '[{"type": "accept", "args": {"action": "reply", "args": {}}}]', "must be edit"),
     (ShapeKind.AGENT_INBOX, '[{"type": "response", "args": null}]', "text as args"),
     (ShapeKind.AGENT_INBOX, "reject", "doesn't answer this"),
-    (ShapeKind.ELICITATION, "decline 3", "takes nothing"),
     (ShapeKind.ELICITATION, '{"action": "accept", "content": {}}', "lacks name"),
     (ShapeKind.OPTIONS, "blue", "No option"),
     (ShapeKind.OPTIONS, "4", "No option"),

@@ -115,3 +115,28 @@ def test_the_number_of_an_option_alone_chooses_it(line: Line) -> None:
     terminal.wait('Sent: the text "blue"')
     terminal.wait("s1 is finished")
     assert terminal.leave() == 0
+
+
+STANDS = 1.0
+"""Seconds for which a question has stood on the terminal before a key answers it."""
+REVIEWED = GRAPH.replace('"Is that fine?"', '{"instruction": "Check it", "content": {"a": 1}}')
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (REVIEWED, "Rejected 001"),
+        (GRAPH.replace('"Is that fine?"', '{"question": "Delete 5 records?"}'), "Sent: false"),
+    ],
+)
+def test_a_key_and_a_reason_refuse_what_a_graph_asks(line: Line, source: str, said: str) -> None:
+    (line.workspace / "agent.py").write_text(source.replace("sleep 2; read x; ", ""))
+    terminal = Terminal(line.started("attach", "agent.py:graph", "--line", "--input", "{}"), 40, 120)
+    terminal.wait("n, n REASON, 3 or ")
+    with contextlib.suppress(pexpect.TIMEOUT):
+        while True:
+            terminal.wait_more(STANDS)
+    terminal.send("n we need them\r")
+    terminal.wait(said)
+    assert terminal.leave() == 0
+    assert "we need them" in line.pipe("", "do", "s1", "/decisions")[1]

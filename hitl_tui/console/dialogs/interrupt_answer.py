@@ -132,6 +132,7 @@ class Part(ReadingDialog[str | None]):
         self._shape = shape
         self._before = before
         rows = [text_row(asked(shape), "bold"), text_row(""), *detail_rows(shape)]
+        rows += [text_row(safe_message(note, multiline=False), "bold $text-warning") for note in shape.notes]
         super().__init__(title, rows, self._key_words())
 
     def _key_words(self) -> str:

@@ -68,10 +68,12 @@ class Reading:
     Args:
         action: the action's name; empty when a whole JSON answer was written.
         value: the JSON value that is sent.
+        reason: words that the answer can't carry; they go on record with it.
     """
 
     action: str
     value: Json
+    reason: str = ""
 
 
 def read(shape: Shape, text: str) -> Reading:
@@ -101,7 +103,7 @@ def read_as(shape: Shape, action: str, text: str) -> Reading:
     """Return the answer that an action gives to a question, with the text that goes with it.
 
     To edit several calls, or to respond to them, is to decide each. What follows that, or a response where none is
-    among the actions, may be the whole answer as JSON.
+    among the actions, may be the whole answer as JSON. What follows a refusal that takes nothing is why.
 
     Raises:
         BadInput: it has no such action, or the text isn't what that needs.
@@ -111,7 +113,32 @@ def read_as(shape: Shape, action: str, text: str) -> Reading:
     responds = action == RESPOND and (found is None or bool(found.why_not))
     if _braced(text) and (responds or (found is not None and found.wants.form is Form.PARTS)):
         return _whole(shape, text)
+    if found is not None and found.keeps_reason:
+        return Reading(action, shape.answer(action), _words(text))
     return Reading(action, shape.answer(action, _payload(shape, shape.possible(action), text)))
+
+
+def stop_reason(shape: Shape, text: str, words: Sequence[str]) -> str | None:
+    """Return why a step is to be stopped instead of answering what it asks; None where a text says something else.
+
+    What the question takes as its answer is that, whatever it begins with.
+
+    Args:
+        shape: the form.
+        text: what was written.
+        words: what stops it, where the form has no such action.
+    """
+    word, _, rest = _head(text.strip())
+    if word.lower() not in words or shape.action(word.lower()) is not None:
+        return None
+    if shape.kind is not ShapeKind.REVIEW:  # whose content a text alone replaces
+        try:
+            read(shape, text)
+        except BadInput:
+            pass
+        else:
+            return None
+    return _words(rest)
 
 
 def _head(text: str) -> tuple[str, str, str]:

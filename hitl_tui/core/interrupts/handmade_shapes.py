@@ -389,7 +389,7 @@ def yes_no_shape(value: Any) -> Shape | None:
     other = Wants(Form.VALUE, hint=Message("Instead of yes or no: JSON is sent as JSON, anything else as text."))
     actions = (
         Action(APPROVE, Message("Yes"), Wants(), Message("Sends true.")),
-        Action(REJECT, Message("No"), Wants(), Message("Sends false.")),
+        Action(REJECT, Message("No"), Wants(), Message("Sends false; a reason after it goes on record.")),
         Action(RESPOND, Message("Other"), other, Message("Custom value.")),
     )
     return YesNoShape(ShapeKind.YES_NO, question_line(question), tuple(details), actions)

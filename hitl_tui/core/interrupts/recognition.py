@@ -24,11 +24,11 @@ from hitl_tui.core.interrupts.handmade_shapes import (
 from hitl_tui.core.interrupts.json_schema import why_unusable
 from hitl_tui.core.interrupts.schema_fields import branches, choices, resolved
 from hitl_tui.core.interrupts.schema_shapes import break_shape, declared_shape
-from hitl_tui.core.interrupts.shape import APPROVE, EDIT, IGNORE, REJECT, RESPOND, Detail, Shape, ShapeKind
+from hitl_tui.core.interrupts.shape import APPROVE, EDIT, IGNORE, REJECT, RESPOND, STOP, Detail, Shape, ShapeKind
 from hitl_tui.core.interrupts.tool_shapes import INBOX, LANGCHAIN, BatchShape, CallShape, ToolCall
 from hitl_tui.core.json_types import Json, JsonObject, JsonSchema
 from hitl_tui.core.messages import Message
-from hitl_tui.core.requests import Kind, Request, subject_in_order
+from hitl_tui.core.requests import Kind, Request, Verdict, subject_in_order
 
 
 def tool_approval(value: Any) -> ToolCall | None:
@@ -127,9 +127,10 @@ def form_of(request: Request) -> Shape:
 
 
 def answers_to(request: Request) -> tuple[str, ...]:
-    """Return the words that answer a request: its verdicts, the actions of what a team asks, and `edit` of a call."""
+    """Return the words that answer a request: its verdicts, `edit` of a call, the actions of what a team asks."""
     if request.kind is Kind.INTERRUPT:
-        return tuple(action.name for action in form_of(request).actions if not action.why_not)
+        stops = (STOP,) if Verdict.REJECT in request.options else ()
+        return (*(action.name for action in form_of(request).actions if not action.why_not), *stops)
     edited = request.kind is Kind.TODO or (request.kind is Kind.EXTERNAL and "arguments" in request.subject)
     return (*map(str, request.options), *((EDIT,) if edited else ()))
 

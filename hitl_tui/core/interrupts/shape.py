@@ -21,6 +21,8 @@ from hitl_tui.core.safe_text import ELLIPSIS, one_line, safe_text
 
 APPROVE, EDIT, REJECT, IGNORE, RESPOND = "approve", "edit", "reject", "ignore", "respond"
 EACH, STEP = "each", "step"
+STOP = "stop"
+"""Refuses the step as a whole, instead of answering what it asks from inside."""
 PLACES: Mapping[str, int] = {APPROVE: 1, EDIT: 2, EACH: 2, STEP: 2, REJECT: 3, IGNORE: 4, RESPOND: 5}
 """Where an action stands in a row of actions; what a place means never changes."""
 
@@ -147,6 +149,11 @@ class Action:
     def place(self) -> int:
         """Its place in a row of actions, from 1."""
         return PLACES[self.name]
+
+    @property
+    def keeps_reason(self) -> bool:
+        """It refuses, and its answer can't carry why: that goes on record."""
+        return self.name in (REJECT, IGNORE) and self.wants.form is Form.NONE and not self.why_not
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,7 +262,9 @@ class BatchShape(Shape):
 
     @property
     def parts(self) -> tuple[Shape, ...]:
-        return tuple(CallShape.of(call, self.kind) for call in self.calls) if len(self.calls) > 1 else ()
+        if len(self.calls) == 1:
+            return ()
+        return tuple(CallShape.of(c, self.kind, notes=tuple(dict.fromkeys(c.denied.values()))) for c in self.calls)
 
     def _made(self, action: Action, payload: Json) -> Json:
         if action.name == EACH:
