@@ -22,7 +22,7 @@ from hitl_tui.commands.results import CommandResult
 from hitl_tui.core.errors import BadInput, HitlError, Refused, StorageError, UnknownName
 from hitl_tui.core.events import utc_now
 from hitl_tui.core.interrupts.answer_parser import option_words
-from hitl_tui.core.interrupts.shape import IGNORE, REJECT, STOP, Action, Form, Shape, needs_of
+from hitl_tui.core.interrupts.shape import IGNORE, REJECT, STOP, Action, Shape, needs_of
 from hitl_tui.core.json_text import names_digest
 from hitl_tui.core.json_types import Json, JsonObject
 from hitl_tui.core.messages import Message, counted_message
@@ -309,7 +309,8 @@ def _needs(shape: Shape, action: Action) -> str:
     needs = needs_of(shape, action)
     if not needs or needs.startswith("["):
         return ""
-    return f" --args {shlex.quote(needs) if action.wants.form in (Form.FIELDS, Form.PARTS) else 'ANSWER'}"
+    plain = needs in ("TEXT", "OPTION", "VALUE")
+    return f" --args {'ANSWER' if plain else shlex.quote(needs)}"
 
 
 async def _note_shown(job: Job, registry: SessionRegistry, found: list[_Waiting]) -> None:

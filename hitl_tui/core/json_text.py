@@ -187,6 +187,41 @@ def strict_json(text: str) -> Json:
     return found
 
 
+_FAULTS: Mapping[str, Message] = {
+    "Expecting ':'": Message("a colon is missing"),
+    "Expecting property name": Message("a name in double quotation marks is expected"),
+    "Expecting value": Message("a value is expected"),
+    "Unterminated string": Message("this quotation mark isn't closed"),
+    "Extra data": Message("nothing may follow here"),
+    "Invalid control character": Message("in a text, a line break is written \\n and a tab \\t"),
+    "Invalid \\": Message("in a text, a backslash is written twice"),
+    "Illegal trailing comma": Message("a comma stands before the end"),
+}
+"""What is wrong, by how Python's reader begins to say it."""
+
+
+def json_fault(text: str) -> Message:
+    """Return where a text isn't JSON, and what is wrong there: `line 2, column 5: a comma is missing before this`.
+
+    Args:
+        text: one that `strict_json` can't read.
+    """
+    try:
+        strict_json(text)
+    except json.JSONDecodeError as error:
+        said = next((said for begins, said in _FAULTS.items() if error.msg.startswith(begins)), None)
+        if said is None and error.msg.startswith("Expecting ','"):
+            said = Message("a comma is missing before this")
+            if not text[error.pos :].strip():
+                said = Message("a comma or a closing bracket is missing")
+        return Message("line {}, column {}: {}", error.lineno, error.colno, said or one_line(error.msg, 80))
+    except ValueError as error:
+        return Message("{}", one_line(str(error), 80))
+    except BadInput as error:
+        return Message("{}", error.message)
+    return Message("{}", one_line(text, 80))
+
+
 def _whole(digits: str) -> int:
     if len(digits) > _MOST_DIGITS:
         raise ValueError(f"a number has more than {_MOST_DIGITS} digits")

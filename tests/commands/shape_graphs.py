@@ -45,6 +45,7 @@ ASKED: dict[str, Any] = {
     "options": {"question": "Which one?", "options": ["red", {"label": "Green one", "value": 3}]},
     "action": {"action": "send_email", "to": "kim@example.org", "body": MAIL, "message": "Send this mail?"},
     "review": {"instruction": "Review this text", "content": MAIL},
+    "review_fields": {"instruction": "Check the mail", "content": {"to": "kim", "copies": 1}},
     "yes_no": {"question": "10,000 records will be deleted. Go on?", "table": "logs"},
     "prompt": "How old are you?",
     "other": {"foo": [1, {"bar": None}]},
@@ -85,6 +86,7 @@ inbox = _graph(["inbox"])
 options = _graph(["options"])
 action = _graph(["action"])
 review = _graph(["review"])
+review_fields = _graph(["review_fields"])
 yes_no = _graph(["yes_no"])
 prompt = _graph(["prompt"])
 other = _graph(["other"])

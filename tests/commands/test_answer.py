@@ -80,6 +80,7 @@ ANSWERS = [
     ("options", "2", 3),
     ("action", "edit to=lee@example.org", {"action": "approve", "to": "lee@example.org"}),
     ("review", "edit Dear Lee,\nno.", "Dear Lee,\nno."),
+    ("review_fields", "edit copies=2", {"to": "kim", "copies": 2}),
     ("yes_no", "no", False),
     ("prompt", "30", 30),
     ("other", '{"a": [null]}', {"a": [None]}),

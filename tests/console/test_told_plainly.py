@@ -9,7 +9,7 @@ import pytest
 from console_support import Clock, Console, command_workspace, console
 from test_question_state import question
 from test_shapes_console import GRAPHS, asking, dialog, sends, shown, to_answer
-from textual.widgets import Input
+from textual.widgets import Input, TextArea
 
 from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration
 from hitl_tui.console.app import HitlApp
@@ -112,3 +112,16 @@ def test_names_of_bindings_stand_near_their_texts_in_a_wide_terminal() -> None:
 )
 def test_a_title_leaves_out_only_what_stands_below_it(title: str, arguments: dict[str, object], says: str) -> None:
     assert short_title(question(title, subject={"arguments": arguments})) == says
+
+
+async def test_an_object_that_is_edited_says_where_its_json_is_wrong(tmp_path: Path) -> None:
+    async with asking(tmp_path, "review_fields") as c:
+        await to_answer(c)
+        await c.press("2")
+        saying = await dialog(c, TextAnswer)
+        area = saying.query_one(TextArea)
+        for broken in ('{\n  "to": "kim"\n  "copies": 1\n}', '{\n  "to": "kim"\n  "copies": 1'):
+            area.text = broken
+            await c.pilot.pause()
+            assert "line 3, column 3: a comma is missing before this" in sends(c)
+            assert "quotation marks" not in sends(c) and "sent as text" not in sends(c)

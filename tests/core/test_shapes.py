@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from shape_support import MAIL, SCHEMAS, batch, call, inbox, json_values, payloads
 
 from hitl_tui.core.errors import BadInput
-from hitl_tui.core.interrupts.answer_parser import option_words, read, read_as
+from hitl_tui.core.interrupts.answer_parser import declared_value, option_words, read, read_as
 from hitl_tui.core.interrupts.recognition import recognise
 from hitl_tui.core.interrupts.shape import PLACES, Form, Shape, ShapeKind, commands_of, shape_document
 from hitl_tui.core.safe_text import safe_text
@@ -479,3 +480,66 @@ def test_what_is_of_no_known_form_is_told_by_its_own_words(
     assert shape.question == question
     assert [detail.label for detail in shape.details] == shown
     assert all(action.name in ("respond", "approve") for action in shape.actions)
+
+
+MAILED: dict[str, Any] = {"instruction": "Check it", "content": {"to": "ann", "subject": "About", "copies": 1}}
+
+
+@pytest.mark.parametrize(
+    ("text", "changes"),
+    [
+        ("edit subject=Hi", {"subject": "Hi"}),
+        ('edit subject="Dear Ann" copies=2', {"subject": "Dear Ann", "copies": 2}),
+        ("edit +cc=bob", {"cc": "bob"}),
+    ],
+)
+def test_fields_of_the_content_that_was_shown_are_changed_by_name(text: str, changes: dict[str, Any]) -> None:
+    shape = recognise(MAILED)
+    assert read(shape, text).value == {**MAILED["content"], **changes}
+    assert read(shape, 'edit {"to": "eve"}').value == {"to": "eve"}
+    assert commands_of(shape, "1")["edit"] == "/answer 1 edit NAME=VALUE…"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("edit subjet=Hi", 'No field "subjet"; known: to, subject, copies'),
+        ("edit copies=two", "copies must be a number, but it is a text"),
+        ("edit Hi", "must be name=value, or all of it one JSON object"),
+        ("edit [1]", "must be name=value, or all of it one JSON object"),
+        ("edit", "needs the change"),
+        ('edit {"to": "eve"', "line 1, column 13: a comma or a closing bracket is missing"),
+        ('{"to" "eve"}', "line 1, column 7: a colon is missing"),
+    ],
+)
+def test_what_changes_no_field_of_the_content_is_refused(text: str, why: str) -> None:
+    with pytest.raises(BadInput, match=re.escape(why)):
+        read(recognise(MAILED), text)
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ('{\n  "to": "ann"\n  "copies": 1\n}', "line 3, column 3: a comma is missing before this"),
+        ('{"to": "ann",}', "line 1, column 1"),
+        ('{"to": ann}', "line 1, column 8: a value is expected"),
+        ('{"to": "ann}', "line 1, column 8: this quotation mark isn't closed"),
+        ('{"to": "a\tb"}', "line 1, column 10: in a text"),
+        ('{"to": 1} 2', "line 1, column 11: nothing may follow here"),
+    ],
+)
+def test_json_that_is_not_any_says_where_and_what_is_wrong(text: str, where: str) -> None:
+    """Of texts it speaks only where one is taken."""
+    edit = recognise(MAILED).action("edit")
+    assert edit is not None
+    with pytest.raises(BadInput) as refused:
+        declared_value(edit, text)
+    assert where in refused.value.message and "quotation marks." not in refused.value.message
+    prompt = recognise("Which?").action("respond")
+    assert prompt is not None
+    if text.endswith("}"):
+        with pytest.raises(BadInput) as refused:
+            declared_value(prompt, text)
+        assert where in refused.value.message and "to send it as a text" in refused.value.message
+    else:
+        assert declared_value(prompt, text) == text

@@ -24,8 +24,10 @@ from hitl_tui.core.interrupts.shape import (
     Option,
     Shape,
     ShapeKind,
+    check_types,
     same,
 )
+from hitl_tui.core.json_text import json_fault
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import one_line
@@ -225,10 +227,15 @@ def _payload(shape: Shape, action: Action, rest: str) -> Json:
         if pairs is None:
             raise BadInput(Message("Write a decision for each, as in: 1 approve 2 reject too expensive."))
         return [list(pair) for pair in pairs]
-    if not rest:
+    if not rest and not isinstance(wants.present, Mapping):
         raise BadInput(Message('"{}" needs what to send.', action.name))
     if isinstance(wants.present, str):
         return rest  # a text is edited: `30` is the text, whatever it looks like
+    if isinstance(wants.present, Mapping):
+        fields = _fields(action, rest)
+        if not rest.startswith("{"):
+            check_types(wants.present, fields)
+        return fields
     return declared_value(action, rest)
 
 
@@ -251,7 +258,8 @@ def _fields(action: Action, rest: str) -> dict[str, Json]:
     if rest.startswith("{"):
         found = json_value(rest)
         if not isinstance(found, dict):
-            raise BadInput(Message('What follows "{}" must be one valid JSON object.', action.name))
+            said = Message('What follows "{}" must be one valid JSON object: {}.', action.name, json_fault(rest))
+            raise BadInput(said)
         return found
     try:
         words = shell_words(rest)
@@ -359,11 +367,23 @@ def declared_value(action: Action, text: str) -> Json:
     """
     found = typed_value(text)
     trimmed = text.strip()
-    if isinstance(found, str) and found == text and trimmed[:1] + trimmed[-1:] in ("{}", "[]"):
-        raise BadInput(Message("That isn't valid JSON; to send it as a text, put it in quotation marks."))
+    if isinstance(found, str) and found == text and _braced(trimmed):
+        fault = json_fault(text)
+        if not _takes_text(action):
+            raise BadInput(Message("That isn't valid JSON: {}.", fault))
+        if trimmed[:1] + trimmed[-1:] in ("{}", "[]"):
+            said = Message("That isn't valid JSON: {}; to send it as a text, put it in quotation marks.", fault)
+            raise BadInput(said)
     if action.wants.schema is not None and action.wants.schema.get("type") == "string" and not isinstance(found, str):
         return text
     return found
+
+
+def _takes_text(action: Action) -> bool:
+    """Return whether a text may be the value that an action sends."""
+    kinds = action.wants.schema.get("type", "string") if action.wants.schema is not None else "string"
+    present = action.wants.present
+    return (present is None or isinstance(present, str)) and "string" in ([kinds] if isinstance(kinds, str) else kinds)
 
 
 def _braced(text: str) -> bool:
@@ -379,7 +399,7 @@ def _whole(shape: Shape, text: str) -> Reading:
     found = json_value(text)
     if found is None and text != "null":
         if _braced(text):
-            raise BadInput(Message("The answer isn't valid JSON."))
+            raise BadInput(Message("The answer isn't valid JSON: {}.", json_fault(text)))
         if shape.kind in (ShapeKind.REVIEW, ShapeKind.SCHEMA):
             shape.check(text)
             return Reading("", text)

@@ -417,6 +417,8 @@ def needs_of(shape: Shape, action: Action) -> str:
         return f"{decisions} …" if len(shape.parts) > 3 else decisions
     if wants.form is Form.TEXT:
         return "TEXT" if wants.required else "[TEXT]"
+    if wants.form is Form.VALUE and isinstance(wants.present, Mapping):
+        return "NAME=VALUE…"
     return {Form.FIELDS: "NAME=VALUE…", Form.OPTIONS: "OPTION", Form.VALUE: "VALUE"}.get(wants.form, "")
 
 
