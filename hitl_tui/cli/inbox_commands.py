@@ -267,7 +267,7 @@ def _lines(job: Job, one: _Waiting, people: Approvers, files: Mapping[str, FileP
         f"  {asked_words(one.view)}",
         *one.told(files),
         *([f"  {translate(nobody)}"] if nobody else ()),
-        *(_ways(one, tail, job.place) or _answers(one.question, tail, job.place)),
+        *(_ways(one, tail, job.place) or _answers(one, tail, job.place)),
     ]
     return [shown(row) for row in rows]
 
@@ -280,19 +280,28 @@ def _ways(one: _Waiting, tail: str, place: str) -> list[str]:
     return [*lines, *(_stop(one.question, place) if lines else ())]
 
 
-def _answers(question: Question, tail: str, place: str) -> list[str]:
+def _answers(one: _Waiting, tail: str, place: str) -> list[str]:
     """Return the commands that answer a request, with the fields that they take, a line each.
 
-    Of a question that is usually approved, that is the one that lets things go on.
+    Of a question that is usually approved, those are the one that lets things go on and the one that refuses.
+
+    Args:
+        one: what waits.
+        tail: what the others end with.
+        place: what those that refuse end with: they need no digest.
     """
+    question = one.question
     command, options, shape = f"  hitl-tui decide {question.id}", question.view.request.options, question.shape
     if shape is None:
-        words = (Verdict.APPROVE,) if Verdict.APPROVE in options else options
-        return [f"{command} {word}{tail}" for word in words]
+        if Verdict.APPROVE not in options:
+            return [f"{command} {word}{tail}" for word in options]
+        why = " --reason WHY" if one.step is not None or one.review is not None else ""  # an agent is told why
+        refusal = [f"{command} {Verdict.REJECT}{why}{place}"] if Verdict.REJECT in options else []
+        return [f"{command} {Verdict.APPROVE}{tail}", *refusal]
     lines: list[str] = []
-    for one in shape.actions:
-        if not one.why_not:
-            lines += [f"{command} {one.name}{_needs(shape, one)}{tail}", *layout(field_rows(one), "  ")]
+    for action in shape.actions:
+        if not action.why_not:
+            lines += [f"{command} {action.name}{_needs(shape, action)}{tail}", *layout(field_rows(action), "  ")]
     return [*lines, *_stop(question, place)]
 
 

@@ -534,3 +534,21 @@ def test_a_no_takes_a_reason_that_goes_on_record(shell: Shell) -> None:
     ran = shell.run("decide", asked["id"], "reject", "--digest", asked["digest"], "--reason", "we need them", "--json")
     assert (ran.code, ran.json["sent"], ran.json["action"]) == (0, False, "reject")
     assert "“we need them”" in shell.run("do", asked["subject"]["session"], "/decisions").out
+
+
+def test_beside_the_approval_of_what_waits_stands_its_refusal(shell: Shell, ask: Ask) -> None:
+    shell.run("run", "What is the legal cap on a rent increase?", "--json")
+    shell.run("run", "What is the legal cap on a rent increase?", "--mode", "plan", "--session", "p", "--json")
+    shell.run("do", "s1", "add a report")
+    ask()
+    told = shell.run("inbox").out.splitlines()
+    found = waiting(shell)
+    assert {one["kind"] for one in found} == {"todo", "plan", "proposal", "external"}
+    for one in found:
+        approves = f"  hitl-tui decide {one['id']} approve"
+        place = next(n for n, line in enumerate(told) if line.startswith(approves))
+        why = " --reason WHY" if one["source"] == "task" else ""
+        assert told[place + 1] == f"  hitl-tui decide {one['id']} reject{why}"
+    for one in found:
+        why = ("--reason", "no") if one["source"] == "task" else ()
+        assert shell.run("decide", one["id"], "reject", *why).code == 0
