@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import ClassVar
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
@@ -16,6 +18,7 @@ from textual.widgets.markdown import MarkdownBlock
 
 from hitl_tui.console import keys
 from hitl_tui.console.widgets.answer_table import TableBlock
+from hitl_tui.console.widgets.folded_markdown import FOLDED, FoldedBlock, fold_long
 from hitl_tui.console.widgets.lists import Reader
 from hitl_tui.core.safe_text import one_line, safe_text
 from hitl_tui.language import _, mark
@@ -28,14 +31,19 @@ _ASKED = 400
 _NOT_YET = mark("*The answer appears here once nothing is left to do.*")
 
 
-def parser() -> MarkdownIt:
+def parser(*, fold: bool = False) -> MarkdownIt:
     """Return a Markdown parser without links, images, HTML and entities: such text stays text.
 
     An entity would bring back what `safe_text` had made visible (`&#x202e;`), HTML would vanish, and a link would
     show other words than where it leads. A line stays a line: rows of a table or of a log don't run together.
+
+    Args:
+        fold: long Markdown becomes lines, see `fold_long`.
     """
     made = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(list(_AS_WRITTEN))
     made.core.ruler.push("lines", _keep_lines)
+    if fold:
+        made.core.ruler.push("fold", fold_long)
     return made
 
 
@@ -48,7 +56,7 @@ def _keep_lines(state: StateCore) -> None:
 
 def rendered(text: str, id: str | None = None) -> Markdown:
     """Return safe Markdown as it is shown; its links are text."""
-    return _SafeMarkdown(text, id=id, open_links=False, parser_factory=parser)
+    return _SafeMarkdown(text, id=id, open_links=False, parser_factory=partial(parser, fold=True))
 
 
 def outputs_apart(text: str) -> Iterator[tuple[str, bool]]:
@@ -69,10 +77,13 @@ def outputs_apart(text: str) -> Iterator[tuple[str, bool]]:
 
 
 class _SafeMarkdown(Markdown):
-    """Markdown whose tables are drawn as such."""
+    """Markdown whose tables are drawn as such, and that is drawn as lines where it is long."""
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
         return TableBlock if block_name == "table_open" else super().get_block_class(block_name)
+
+    def unhandled_token(self, token: Token) -> MarkdownBlock | None:
+        return FoldedBlock(self, token) if token.type == FOLDED else super().unhandled_token(token)
 
 
 class AnswerPane(Reader):
