@@ -170,6 +170,23 @@ async def test_the_type_of_a_value_is_shown_before_it_is_sent(tmp_path: Path) ->
         assert await said(c) == {"prompt": "30"}
 
 
+async def test_nothing_is_no_answer_unless_it_is_quoted(tmp_path: Path) -> None:
+    async with asking(tmp_path, "prompt") as c:
+        await to_answer(c)
+        await c.press("5")
+        await dialog(c, TextAnswer)
+        for keys in (["enter"], ["space", "enter"]):
+            c.clock.rest()
+            await c.press(*keys)
+            assert isinstance(c.app.screen, TextAnswer), "nothing is sent"
+            assert sends(c) == 'Write what to send; "" sends an empty text.'
+        c.clock.rest()
+        await c.press("backspace", "quotation_mark", "quotation_mark")
+        assert sends(c) == 'Sends: the text ""'
+        await c.press("enter")
+        assert await said(c) == {"prompt": ""}
+
+
 async def test_a_paste_of_several_lines_is_kept_whole_and_not_sent(tmp_path: Path) -> None:
     async with asking(tmp_path, "other") as c:
         await to_answer(c)

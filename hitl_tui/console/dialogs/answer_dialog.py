@@ -495,10 +495,8 @@ class TextAnswer(WrittenAnswer[Given]):
         self._say(said, style)
 
     def show_error(self, said: str) -> None:
-        if self.written:
-            self._say(safe_text(said, multiline=False), "bold $text-error")
-        else:
-            self._say(_("Write what to send."), "$text-muted")
+        style = "bold $text-error" if self.written.strip() else "$text-muted"
+        self._say(safe_text(said, multiline=False), style)
 
     def _say(self, said: str, style: str) -> None:
         self.query_one("#say-sends", Static).update(Content.styled(said, style))
@@ -511,7 +509,7 @@ class TextAnswer(WrittenAnswer[Given]):
         return _("This starts like JSON but isn't valid JSON, so it would be sent as text.")
 
     def wrong_words(self) -> str:
-        return super().wrong_words() if self.written else _("nothing to send yet")
+        return super().wrong_words() if self.written.strip() else _("nothing to send yet")
 
     def written_now(self) -> Draft:
         return Draft({"": self._area.text})

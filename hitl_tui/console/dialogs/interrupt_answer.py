@@ -24,10 +24,12 @@ from hitl_tui.console.dialogs.answer_dialog import (
 from hitl_tui.console.dialogs.form_model import wanted_form
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
 from hitl_tui.console.services import Console
+from hitl_tui.core.errors import BadInput
 from hitl_tui.core.interrupts.answer_parser import declared_value
 from hitl_tui.core.interrupts.shape import IGNORE, REJECT, RESPOND, Action, Form, Shape
 from hitl_tui.core.interrupts.tool_shapes import BatchShape
 from hitl_tui.core.json_types import Json, JsonObject
+from hitl_tui.core.messages import Message
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, safe_message, translate
 from hitl_tui.wording.interrupt_rows import asked, detail_rows, payload_rows
@@ -99,9 +101,14 @@ def _named(dialog: WrittenAnswer[Given], action: Action) -> WrittenAnswer[Given]
 
 
 def _read(shape: Shape, action: Action) -> Callable[[str], Json]:
-    """Return what makes the answer of a text: of the text itself, or of the value that it stands for."""
+    """Return what makes the answer of a text: of the text itself, or of the value that it stands for.
+
+    A value that isn't written yet is none: Enter pressed by mistake would send an empty text.
+    """
 
     def made(text: str) -> Json:
+        if action.wants.form is Form.VALUE and not text.strip():
+            raise BadInput(Message('Write what to send; "" sends an empty text.'))
         return shape.answer(action.name, text if action.wants.form is Form.TEXT else declared_value(action, text))
 
     return made
