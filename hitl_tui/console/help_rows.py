@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _NEEDS_SESSION = mark("needs an open session: start or open one first")
 _NO_SESSION = mark("no session yet")
+_CHOSEN: Mapping[str, str] = {"session.undo": "undo_chosen"}
+"""By the id of a key that acts only after a pause: what the palette does, where it was chosen by its name."""
 _COLUMN = 14
 _LINE = 110
 """Cells of a line up to which the name of a binding stands at its end: further away nobody finds what it belongs to."""
@@ -198,8 +200,8 @@ def palette(app: SessionConsole) -> Iterable[SystemCommand]:
         if spec.action not in ("command_palette", "quit"):
             yield _entry(app, f"{_capital(_(spec.label))} ({spec.shown})", _(spec.help), spec.action)
     for spec in app.keymap.of(keys.SESSION):
-        name = f"{_capital(_(spec.label))} ({spec.shown})"
-        yield _entry(app, name, _(spec.help), f"screen.{spec.action}", "" if session else _(_NEEDS_SESSION))
+        name, action = f"{_capital(_(spec.label))} ({spec.shown})", _CHOSEN.get(spec.id, spec.action)
+        yield _entry(app, name, _(spec.help), f"screen.{action}", "" if session else _(_NEEDS_SESSION))
     whole = next(spec for spec in app.keymap.of(keys.PLAN) if spec.id == "plan.maximise")
     name = f"{_capital(_(whole.label))} ({whole.shown})"
     yield _entry(app, name, _(whole.help), whole.action, "" if session else _(_NEEDS_SESSION))

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.snapshot import Question
+
+
+class QuestionPlace(NamedTuple):
+    """Where a question stands among the open ones.
+
+    Args:
+        number: from 1.
+        total: how many are open.
+        steps: how many further it is than the one that is shown; after the last comes the first.
+    """
+
+    number: int
+    total: int
+    steps: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +82,13 @@ class QuestionQueue:
         """Return them with the question of this id or name, or about this TODO, shown; None when there is none."""
         found = next((q for q in self.listed if name and name in (q.id, q.todo_id, q.name)), None)
         return replace(self, shown=found.id) if found is not None else None
+
+    def place_of(self, name: str) -> QuestionPlace | None:
+        """Return where the question of this id or name stands; None when it isn't open."""
+        place = next((n for n, q in enumerate(self.listed) if name and name in (q.id, q.name)), None)
+        if place is None:
+            return None
+        return QuestionPlace(place + 1, len(self.listed), (place - self.place) % len(self.listed))
 
     def turned(self, by: int) -> QuestionQueue:
         """Return them with another one shown, so many places further; after the last comes the first."""

@@ -215,11 +215,17 @@ class SessionActions:
         """Return which keys go to what was proposed just now, which comes after what is asked already."""
         if not self._display.at_prompt:
             return ""
-        asked = self._display.question
-        first = asked is None or asked.name == proposal
-        said = _("{session.question} goes to the question.")
-        later = _("It comes after the question on the screen: {session.question}, then {question.next}.")
-        return self._console.keymap.named(said if first else later)
+        place = self._display.way_to(proposal)
+        if place is None or not place.steps:
+            return self._console.keymap.named(_("{session.question} goes to the question."))
+        if place.steps == 1:
+            said = _("It comes after the question on the screen: {session.question}, then {question.next}.")
+            return self._console.keymap.named(said)
+        said = _("It is question {number} of {count}: {session.question}, then {question.next} {times} times.")
+        numbers = {"number": place.number, "count": place.total, "times": place.steps}
+        for name, number in numbers.items():
+            said = said.replace(f"{{{name}}}", str(number))
+        return self._console.keymap.named(said)
 
     async def _show_result(self, handle: SessionHandle, result: CommandResult, line: str) -> None:
         display, data = self._display, result.data

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
+    from hitl_tui.console.question_queue import QuestionPlace
     from hitl_tui.console.session_handle import PendingSession, SessionHandle
     from hitl_tui.console.workers import Work
     from hitl_tui.supervisor.snapshot import Question, Snapshot
@@ -28,6 +29,10 @@ class SessionDisplay(Protocol):
     @property
     def question(self) -> Question | None:
         """The question that is shown."""
+        ...
+
+    def way_to(self, name: str) -> QuestionPlace | None:
+        """Return where the question of this id or name stands, as it was asked last; None when it isn't open."""
         ...
 
     @property

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console_support import EXAMPLE, RISE, Console, command_workspace, console
+from console_support import EXAMPLE, RISE, TWO, Console, command_workspace, console
 from textual.widgets import OptionList, Static
 
 from hitl_tui.commands.results import CommandResult
@@ -23,6 +23,7 @@ from hitl_tui.console.dialogs.mode_dialog import ModeDialog
 from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog
 from hitl_tui.console.dialogs.proposal_parts import ChangePart, Unfit
 from hitl_tui.console.dialogs.reading_dialog import ReadingDialog
+from hitl_tui.console.palette import Palette
 from hitl_tui.console.widgets.answer_pane import AnswerPane
 from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.history_table import HistoryTable
@@ -333,6 +334,30 @@ async def test_words_become_a_proposal(tmp_path: Path) -> None:
         await c.press("1")
         await c.until(lambda: len(c.snapshot.todos) == 2, "the added step")
         assert c.snapshot.todos[1].agent_name == "analysis_team"
+
+
+async def test_a_proposal_behind_several_questions_says_its_place(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=TWO) as c:
+        await c.asked(2)
+        await c.send("also write a report")
+        await c.until(lambda: "It is question 3 of 3: Ctrl+G, then ↓ 2 times" in c.message.replace(" j", ""), "where")
+        await c.asked(3)
+        await c.to_question()
+        await c.press("down", "down")
+        assert c.panel.question is not None and c.panel.question.view.request.kind is Kind.PROPOSAL
+
+
+async def test_undo_works_from_the_palette(tmp_path: Path) -> None:
+    async with console(tmp_path, EXAMPLE, query=TWO) as c:
+        await c.asked(2)
+        await c.send("/todo skip todo_001")
+        await c.until(lambda: c.status("todo_001") == Status.SKIPPED, "that it is skipped")
+        await c.press("ctrl+p")
+        await c.until(lambda: isinstance(c.app.screen, Palette), "the palette")
+        await c.press(*"undo")
+        await c.until(lambda: c.app.screen.query_one(OptionList).option_count, "what fits")
+        await c.press("enter")
+        await c.until(lambda: c.status("todo_001") == Status.WAITING_APPROVAL, "that it waits again")
 
 
 @pytest.mark.long

@@ -24,6 +24,7 @@ from hitl_tui.console import keys
 from hitl_tui.console.keyguard.guard import KeyKind
 from hitl_tui.console.keyguard.key_targets import SearchField
 from hitl_tui.console.prompt_hints import digit_meant
+from hitl_tui.console.question_queue import QuestionPlace
 from hitl_tui.console.screens.prompt_screen import PromptScreen
 from hitl_tui.console.services import SessionConsole
 from hitl_tui.console.session_actions import SessionActions
@@ -725,6 +726,12 @@ class SessionScreen(PromptScreen):
     def question(self) -> Question | None:
         return self.query_one(QuestionPanel).question
 
+    def way_to(self, name: str) -> QuestionPlace | None:
+        """See `SessionDisplay`."""
+        if self.handle is not None and self.snapshot is not None:
+            self._ask(self.handle.session.snapshot)  # it may have come this moment
+        return self.query_one(QuestionPanel).way_to(name)
+
     @property
     def at_prompt(self) -> bool:
         return self.query_one(Prompt).has_focus
@@ -805,6 +812,10 @@ class SessionScreen(PromptScreen):
             self.operator.undo("")
         else:
             self.say(_("Too soon after the last key; nothing was undone."), passing=True)
+
+    def action_undo_chosen(self) -> None:
+        """Take back the last decision: that was chosen by its name, so that no pause has to come before."""
+        self.operator.undo("")
 
     def on_question_panel_chosen(self, event: QuestionPanel.Chosen) -> None:
         event.stop()

@@ -22,7 +22,7 @@ from hitl_tui.console.answer_actions import Answer, answers
 from hitl_tui.console.keyguard.guard import KeyGuard, KeyKind
 from hitl_tui.console.keyguard.question_guard import AnswerPress, HoldReason, Picture, QuestionGuard
 from hitl_tui.console.keymap import Keymap, keymap_of
-from hitl_tui.console.question_queue import QuestionQueue
+from hitl_tui.console.question_queue import QuestionPlace, QuestionQueue
 from hitl_tui.console.row_layout import content_of
 from hitl_tui.console.services import console_of
 from hitl_tui.console.widgets.action_bar import ActionClicked, Actions
@@ -194,6 +194,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def questions(self) -> Sequence[Question]:
         """All open ones, in the order they came."""
         return self._all.listed
+
+    def way_to(self, name: str) -> QuestionPlace | None:
+        """Return where the question of this id or name stands, see `QuestionQueue.place_of`."""
+        return self._all.place_of(name)
 
     def offered(self, question: Question) -> tuple[Answer, ...]:
         """Return the places of the row of actions for a question, in the session's mode."""
