@@ -137,7 +137,7 @@ class HitlApp(ConsoleApp):
         self.sessions.begin_listing()
         super().seen_first()
         if wanted := self._wanted:
-            self.sessions.open(wanted)
+            self.sessions.open(wanted, unasked=not self.options.session)
         elif self.options.query:
             self.sessions.begin(self.options.query)
         else:

@@ -181,16 +181,27 @@ class SessionSwitcher:
         finally:
             self.starting = ""
 
-    def open(self, session_id: str, *, typed: bool = False) -> None:
-        """Open a session; the one that is open is only shown. `typed` when a line at a session's prompt said so."""
+    def open(self, session_id: str, *, typed: bool = False, unasked: bool = False) -> None:
+        """Open a session; the one that is open is only shown.
+
+        Args:
+            session_id: its id.
+            typed: a line at a session's prompt said so.
+            unasked: nobody said so: it was left unfinished here.
+        """
         if session_id in (self.opened, self._coming):
             self.back()
         else:
-            self._app.start(partial(self._open, session_id, typed=typed), "open")
+            self._app.start(partial(self._open, session_id, typed=typed, unasked=unasked), "open")
 
-    async def _open(self, session_id: str, *, typed: bool = False) -> None:
+    async def _open(self, session_id: str, *, typed: bool = False, unasked: bool = False) -> None:
         opening = self._asked_first(session_id, self._app.engine.open(session_id, self._app.session))
         await self._show(opening, session_id, typed=typed)
+        if unasked:
+            named = _("{name} was left unfinished here and is open again. {console.home} goes to the first screen.")
+            said = self._app.keymap.named(named).replace("{name}", safe_text(session_id, multiline=False))
+            self._app.session.note(said)
+            self._app.session.keep(said, error=False)
 
     async def _show(self, opening: Coroutine[object, None, SessionHandle], what: str, *, typed: bool) -> None:
         screen, seen = self._app.session, self._app.screen

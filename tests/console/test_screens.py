@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import ClassVar
 
 import pytest
-from console_support import EXAMPLE, RISE, command_workspace, console
+from console_support import EXAMPLE, RISE, command_workspace, console, streamed
 from textual.events import Key
 from textual.widgets import DataTable, OptionList
 
@@ -28,6 +28,7 @@ from hitl_tui.console.screens.session_screen import SessionScreen
 from hitl_tui.console.themes import load_themes
 from hitl_tui.console.user_files import Remembered, recall, recall_lines, remember, remember_lines
 from hitl_tui.console.widgets.answer_pane import AnswerPane
+from hitl_tui.console.widgets.bars import MessageLine
 from hitl_tui.console.widgets.history_table import HistoryTable
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.prompt_line import Prompt
@@ -144,12 +145,20 @@ async def test_an_unfinished_session_is_opened_again_and_another_chosen(tmp_path
     async with console(tmp_path) as c:
         await c.asked()
         assert c.snapshot.session_id == name
+        said = f"{name} was left unfinished here and is open again. Ctrl+O goes to the first screen."
+        await c.until(lambda: c.message == said, "that nobody asked for it")
+        assert not c.session.query_one(MessageLine).error
+        assert any(said in line for line in streamed(c)), "the stream keeps it"
         await c.press("ctrl+o")
         await c.until(lambda: isinstance(c.app.screen, HomeScreen), "the first screen")
         await c.until(lambda: c.app.screen.query("#sessions"), "the list of sessions")
         assert c.app.screen.query_one("#sessions", DataTable).row_count == 1
         await c.press("ctrl+o")
         await c.until(lambda: isinstance(c.app.screen, SessionScreen), "the session again")
+        assert said not in c.message, "it was read"
+    async with console(tmp_path, session=name) as c:
+        await c.asked()
+        assert "left unfinished" not in c.message, "it was asked for by its name"
 
 
 async def test_bad_input_keeps_what_was_typed(tmp_path: Path) -> None:

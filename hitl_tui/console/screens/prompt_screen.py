@@ -65,10 +65,10 @@ class PromptScreen(KeyScreen[None]):
         for line in self.query(MessageLine):  # none at the very end
             line.say(text, error=error, passing=passing)
 
-    def keep(self, error: str) -> None:
+    def keep(self, text: str, *, error: bool = True) -> None:
         """Show a safe line above the prompt until somebody presses a key."""
         for line in self.query(MessageLine):
-            line.keep(error)
+            line.keep(text, error=error)
 
     def draft(self, text: str) -> None:
         """Put a text into the prompt, unless something is typed there, or it is longer than it takes; go there."""

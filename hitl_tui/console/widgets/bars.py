@@ -127,6 +127,7 @@ class MessageLine(Widget):
         self._standing = ""
         self._wrong = False
         self._unseen = ""
+        self._unseen_wrong = True
         self._until = 0.0
         self._least = 0.0
         self._rows = 1
@@ -141,7 +142,9 @@ class MessageLine(Widget):
     @property
     def error(self) -> bool:
         """What it says is an error."""
-        return self._error if self._text else self._wrong if self._standing else bool(self._unseen)
+        return (
+            self._error if self._text else self._wrong if self._standing else bool(self._unseen) and self._unseen_wrong
+        )
 
     def say(
         self, text: str, *, error: bool = False, passing: bool = False, then: Callable[[], None] | None = None
@@ -178,9 +181,14 @@ class MessageLine(Widget):
             self._standing, self._wrong = text, wrong
             self.refresh(layout=True)
 
-    def keep(self, error: str) -> None:
-        """Say an error whenever there is nothing else to say, until a key is pressed while it is there."""
-        self._unseen = error
+    def keep(self, text: str, *, error: bool = True) -> None:
+        """Say something whenever there is nothing else to say, until a key is pressed while it is there.
+
+        What isn't an error never takes the place of one.
+        """
+        if self._unseen and self._unseen_wrong and not error:
+            return
+        self._unseen, self._unseen_wrong = text, error
         self.refresh(layout=True)
 
     def pass_by(self) -> None:
