@@ -182,14 +182,15 @@ class SessionSwitcher:
             self.starting = ""
 
     def open(self, session_id: str, *, typed: bool = False, unasked: bool = False) -> None:
-        """Open a session; the one that is open is only shown.
+        """Open a session; the one that is open is only shown, unless it stopped.
 
         Args:
             session_id: its id.
             typed: a line at a session's prompt said so.
             unasked: nobody said so: it was left unfinished here.
         """
-        if session_id in (self.opened, self._coming):
+        here = session_id == self.opened and self._app.engine.session_open
+        if here or session_id == self._coming:
             self.back()
         else:
             self._app.start(partial(self._open, session_id, typed=typed, unasked=unasked), "open")

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 _OF_OPEN = frozenset({"session.replay", "console.mode"})
 """Keys that do nothing while a session opens."""
+_STOPPED = mark("✗ stopped")
 _PAGE = 50
 _LARGE = 1_000
 """TODOs from which a plan is worth a look for garbage of its own."""
@@ -299,6 +300,9 @@ class SessionScreen(PromptScreen):
             self._show_status(self.snapshot)
 
     def _show_status(self, snapshot: Snapshot) -> None:
+        if self.handle is not None and self.handle.stopped:  # how it looked last isn't how it stands
+            self.query_one(HeaderBar).status = _(_STOPPED)
+            return
         elsewhere = self._inbox > len(snapshot.questions)
         status = status_of_session(snapshot, self.hitl.options.by)
         self.query_one(HeaderBar).status = (
@@ -331,8 +335,10 @@ class SessionScreen(PromptScreen):
 
     def on_session_screen_stopped(self, event: Stopped) -> None:
         if self._shows(event.session):
-            self.query_one(HeaderBar).status = _("✗ stopped")
-            self.query_one(MessageLine).stand(safe_message(event.why, multiline=False))
+            self.query_one(HeaderBar).status = _(_STOPPED)
+            said = _("This session stopped: {why} Once that is mended, {command} goes on with it.")
+            named = said.replace("{command}", safe_text(f"/open {event.session}", multiline=False))
+            self.query_one(MessageLine).stand(named.replace("{why}", safe_message(event.why, multiline=False)))
 
     def on_session_screen_said(self, event: Said) -> None:
         if self._shows(event.session):
@@ -441,7 +447,7 @@ class SessionScreen(PromptScreen):
         if handle is None or snapshot is None:
             self._show_planning()
             return
-        if snapshot.running:
+        if snapshot.running and not handle.stopped:
             self._show_running()
             self.query_one(PlanTable).update_some(running_rows(snapshot, datetime.now(UTC)))
         if (
