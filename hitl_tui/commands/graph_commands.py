@@ -24,7 +24,15 @@ from hitl_tui.core.supersession import Cause
 from hitl_tui.core.todos import Status, SupervisorTodo
 from hitl_tui.supervisor.session_view import run_thread
 from hitl_tui.supervisor.snapshot import Question
-from hitl_tui.threads.state_diff import ABSENT, ValueChange, differences, same, values_that_differ
+from hitl_tui.threads.state_diff import (
+    ABSENT,
+    ValueChange,
+    differences,
+    from_difference,
+    lines_apart,
+    same,
+    values_that_differ,
+)
 
 if TYPE_CHECKING:
     from hitl_tui.supervisor.attached_graphs.graph_view import GraphView
@@ -212,6 +220,10 @@ def _after(change: StateChange) -> str:
     return _short(change.get("after", ABSENT))
 
 
+_SHORT = 120
+"""Cells of a value in a line."""
+
+
 async def state_diff(context: CommandContext, values: CommandValues) -> CommandResult:
     """Show what differs between an earlier step of a graph, the one before by default, and now.
 
@@ -235,7 +247,7 @@ async def state_diff(context: CommandContext, values: CommandValues) -> CommandR
         step = earlier[1].checkpoint_id
     before = await context.session.graph(todo.id, at=step)
     found = list(values_that_differ(before.values, now.values))
-    lines = [f"{change.name}: {_short(change.before)} → {_short(change.after)}" for change in found]
+    lines = [line for change in differences(before.values, now.values) for line in _apart(change)]
     count = counted_message(
         "{} difference between {} and now.", "{} differences between {} and now.", len(found), step[-8:]
     )
@@ -252,8 +264,19 @@ def _json(value: object) -> object:
     return None if value is ABSENT else value
 
 
+def _apart(change: ValueChange) -> list[str]:
+    """Return how a value differs in one line, or line by line where it is a long text of several."""
+    if lines := lines_apart(change.before, change.after, _SHORT):
+        return [f"{change.name}:", *(f"  {one_line(line, _SHORT)}" for line in lines)]
+    if change.before is ABSENT or change.after is ABSENT:
+        return [f"{change.name}: {_short(change.before)} → {_short(change.after)}"]
+    before, after = (json.dumps(value, ensure_ascii=False) for value in (change.before, change.after))
+    old, new = from_difference(before, after, _SHORT // 2)
+    return [f"{change.name}: {one_line(old, _SHORT)} → {one_line(new, _SHORT)}"]
+
+
 def _short(value: object) -> str:
-    return "nothing" if value is ABSENT else one_line(json.dumps(value, ensure_ascii=False), 120)
+    return "nothing" if value is ABSENT else one_line(json.dumps(value, ensure_ascii=False), _SHORT)
 
 
 async def draw(context: CommandContext, values: CommandValues) -> CommandResult:

@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import SequenceMatcher, unified_diff
 from enum import Enum
+from itertools import islice
 
 from hitl_tui.core.json_types import GraphState
 
 LONGEST = 2_000
 """Elements of a list that are compared one by one; of a longer one only its beginning and its end are."""
+
+_KEPT = 20
+"""Characters that are shown before the place where two texts differ."""
+_LINES = 60
+"""Lines of a difference that are shown."""
 
 
 class Absent(Enum):
@@ -57,6 +63,36 @@ def values_that_differ(
 def differences(before: GraphState, after: GraphState) -> list[ValueChange]:
     """Return what differs between two states, in the order of the first and then of the second."""
     return list(_differing(before, after, ()))
+
+
+def from_difference(old: str, new: str, most: int) -> tuple[str, str]:
+    """Return two texts from shortly before the place where they differ, unless both can be shown whole.
+
+    Args:
+        old, new: the texts.
+        most: characters up to which a text is shown.
+    """
+    pairs = enumerate(zip(old, new, strict=False))
+    shared = next((n for n, (one, other) in pairs if one != other), min(len(old), len(new))) - _KEPT
+    if max(len(old), len(new)) <= most or shared <= _KEPT:
+        return old, new
+    return f"…{old[shared:]}", f"…{new[shared:]}"
+
+
+def lines_apart(old: object, new: object, most: int) -> list[str]:
+    """Return the lines in which two long texts differ, with `-` or `+` and those around them; none for other values.
+
+    Args:
+        old, new: the values.
+        most: characters up to which a text is short.
+    """
+    if not (isinstance(old, str) and isinstance(new, str)) or max(len(old), len(new)) <= most:
+        return []
+    a, b = old.splitlines(), new.splitlines()
+    if min(len(a), len(b)) < 2 or a == b or max(len(a), len(b)) > LONGEST:
+        return []
+    found = list(islice(unified_diff(a, b, n=1, lineterm=""), 2, _LINES + 3))
+    return [*found[:_LINES], "…"] if len(found) > _LINES else found
 
 
 def change_words(change: ValueChange) -> str:

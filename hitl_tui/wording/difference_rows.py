@@ -8,13 +8,15 @@ from dataclasses import replace
 from hitl_tui.language import mark
 from hitl_tui.terminal.ascii_signs import _, ngettext, signs
 from hitl_tui.threads.session_diff import Difference, ResultChange, TodoChange
-from hitl_tui.threads.state_diff import ABSENT, ValueChange
-from hitl_tui.wording.rows import Row, in_line, labelled, short, styled, text_row
+from hitl_tui.threads.state_diff import ABSENT, ValueChange, from_difference, lines_apart
+from hitl_tui.wording.rows import SHORT, Row, in_line, labelled, short, shortened, styled, text_row, written
 from hitl_tui.wording.status_words import approval_words, number_of, status_words
 from hitl_tui.wording.times import mode_words
 
 MOST_ROWS = 200
 """TODOs, values or results listed of one difference; the rest is counted."""
+_EACH = 60
+"""Characters up to which a value that differs is shown from its beginning."""
 _PARTS: Mapping[str, str] = {
     "asked": mark("asked anew"),
     "error": mark("another error"),
@@ -127,7 +129,10 @@ def value_row(value: ValueChange, indent: str = "") -> Row:
         return text_row(f"{indent}+ {name}: {short(value.after)}", "$text-success")
     if value.after is ABSENT:
         return text_row(f"{indent}- {name}: {short(value.before)}", "$text-error")
-    return text_row(f"{indent}~ {name}: {short(value.before)}{signs(' → ')}{short(value.after)}")
+    if lines := lines_apart(value.before, value.after, SHORT):
+        return text_row("\n".join([f"{indent}~ {name}:", *(f"{indent}  {shortened(line)}" for line in lines)]))
+    old, new = from_difference(written(value.before), written(value.after), _EACH)
+    return text_row(f"{indent}~ {name}: {shortened(old)}{signs(' → ')}{shortened(new)}")
 
 
 def _result_rows(change: ResultChange, lines: Sequence[str]) -> Iterator[Row]:

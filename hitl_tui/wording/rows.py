@@ -14,7 +14,8 @@ BAR = "  │ "
 HEADING = "── "
 """What a heading begins with; it goes on behind that."""
 
-_SHORT = 300
+SHORT = 300
+"""Cells of a value in a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,5 +111,14 @@ def in_line(text: str) -> str:
 
 def short(value: Any) -> str:
     """Return a JSON value in one safe line of at most 300 cells; a text without letters in quotation marks."""
-    text = value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
-    return one_line(in_line(text[: 4 * _SHORT]), _SHORT)
+    return shortened(written(value))
+
+
+def written(value: Any) -> str:
+    """Return a JSON value as text, not safe yet; a text without letters in quotation marks."""
+    return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
+
+
+def shortened(text: str) -> str:
+    """Return a text in one safe line of at most 300 cells."""
+    return one_line(in_line(text[: 4 * SHORT]), SHORT)

@@ -32,7 +32,7 @@ from hitl_tui.console.widgets.state_tree import StateTree
 from hitl_tui.console.widgets.virtual_rows import Rows
 from hitl_tui.core.safe_text import safe_text
 from hitl_tui.language import _, mark
-from hitl_tui.threads.state_diff import values_that_differ
+from hitl_tui.threads.state_diff import differences
 from hitl_tui.threads.thread_reader import Capability, HistoryPlace, LastRead
 from hitl_tui.wording.difference_rows import value_rows
 from hitl_tui.wording.rows import Row, text_row
@@ -147,7 +147,7 @@ class StepsView(HistoryView):
 
     async def difference_rows(self, older: CheckpointInfo | None, newer: CheckpointInfo) -> Sequence[Row]:
         before = await self._states.get(older.checkpoint_id) if older is not None else {}
-        found = list(values_that_differ(before, await self._states.get(newer.checkpoint_id)))
+        found = differences(before, await self._states.get(newer.checkpoint_id))
         names = " → ".join([name_of(older) if older is not None else _("nothing"), name_of(newer)])
         return [text_row(names, "bold"), *(value_rows(found) if found else [text_row(_("Nothing differs."))])]
 

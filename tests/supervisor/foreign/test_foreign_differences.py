@@ -10,7 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hitl_tui.threads.state_diff import ABSENT, change_document, differences
+from hitl_tui.threads.state_diff import (
+    ABSENT,
+    ValueChange,
+    change_document,
+    differences,
+    from_difference,
+    lines_apart,
+)
+from hitl_tui.wording.difference_rows import value_row
 
 
 def said(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -67,3 +75,24 @@ def test_states_differ_exactly_when_differences_are_found(before: dict[str, Any]
 @given(STATES)
 def test_a_state_does_not_differ_from_its_copy(state: dict[str, Any]) -> None:
     assert differences(state, copy.deepcopy(state)) == []
+
+
+def test_what_is_shown_of_two_long_values_begins_where_they_differ() -> None:
+    old, new = "x" * 200 + "old", "x" * 200 + "new"
+    assert from_difference(old, new, 120) == (f"…{'x' * 20}old", f"…{'x' * 20}new")
+    assert from_difference("short old", "short new", 120) == ("short old", "short new")
+    row = value_row(ValueChange(("out",), ["x" * 400, 1], ["x" * 400, 2])).text.plain
+    assert row == f'~ out: …{"x" * 17}", 1] → …{"x" * 17}", 2]'
+
+
+def test_long_texts_of_several_lines_differ_line_by_line() -> None:
+    lines = [f"line {n} of a longer text" for n in range(40)]
+    old, new = "\n".join(lines), "\n".join([*lines[:20], "another", *lines[21:]])
+    apart = ["@@ -20,3 +20,3 @@", f" {lines[19]}", f"-{lines[20]}", "+another", f" {lines[21]}"]
+    assert lines_apart(old, new, 120) == apart
+    assert value_row(ValueChange(("out",), old, new)).text.plain.split("\n") == [
+        "~ out:",
+        *(f"  {one}" for one in apart),
+    ]
+    assert lines_apart("one\ntwo", "one\nthree", 120) == [], "that is short"
+    assert lines_apart(old, None, 120) == []
