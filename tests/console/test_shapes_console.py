@@ -170,6 +170,14 @@ async def test_the_type_of_a_value_is_shown_before_it_is_sent(tmp_path: Path) ->
         assert await said(c) == {"prompt": "30"}
 
 
+async def test_what_a_graph_asks_offers_no_mark_and_says_why(tmp_path: Path) -> None:
+    async with asking(tmp_path, "yes_no") as c:
+        await to_answer(c)
+        assert "question.mark" in c.panel.idle_keys
+        await c.press("space")
+        assert c.message == "What a graph asks is answered by itself, so it can't be marked."
+
+
 async def test_nothing_is_no_answer_unless_it_is_quoted(tmp_path: Path) -> None:
     async with asking(tmp_path, "prompt") as c:
         await to_answer(c)

@@ -88,6 +88,7 @@ _SKIP = 4
 """The place of the action that skips."""
 _TURNS = ("question.next", "question.previous")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
+_ASKED_WITHIN = mark("What a graph asks is answered by itself, so it can't be marked.")
 _NO_RESULTS = mark("This step works from no earlier result.")
 _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
 _NEXT = mark("The next question comes here. {question.leave} goes to the prompt.")
@@ -339,7 +340,7 @@ class QuestionPanel(TitledFrame, can_focus=True):
     def _look_at_keys(self, question: Question) -> None:
         """Work out which keys would do nothing now."""
         acts = {
-            "question.mark": len(self.questions) > 1 or bool(self._all.marks),
+            "question.mark": question.id in self._all.marks or (len(self.questions) > 1 and _markable(question)),
             "question.review": bool(self._all.marks),
             "question.next": len(self.questions) > 1,
             "question.page_down": not self.read or not self.query_one(QuestionBody).at_end,
@@ -480,10 +481,10 @@ class QuestionPanel(TitledFrame, can_focus=True):
             return
         if question.id in self._all.marks:
             self._remark(self._all.unmarking({question.id}))
-        elif Verdict.APPROVE in question.view.request.options:
+        elif _markable(question):
             self._remark(self._all.marking(question))
         else:
-            self.post_message(self.Held(_(_UNMARKABLE)))
+            self.post_message(self.Held(_(_ASKED_WITHIN) if question.shape is not None else _(_UNMARKABLE)))
 
     def action_review(self) -> None:
         if (why := self._answering.judge_review(marked=bool(self._all.marks))) is not None:
@@ -538,6 +539,11 @@ class QuestionPanel(TitledFrame, can_focus=True):
 
     def action_leave(self) -> None:
         self.post_message(self.Left())
+
+
+def _markable(question: Question) -> bool:
+    """Return whether a question can be approved with others: by its own verdict, not by what a graph calls so."""
+    return Verdict.APPROVE in question.view.request.options
 
 
 def headline(question: Question, index: int, total: int, now: datetime, width: int = 0, marks: int = 0) -> Content:
