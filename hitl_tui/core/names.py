@@ -66,6 +66,19 @@ def step_name(todo_id: str) -> str:
     return todo_id.removeprefix("todo_")
 
 
+def in_runs(names: Iterable[str]) -> list[str]:
+    """Return names of steps with three or more that follow each other as one: `401–500`."""
+    found: list[list[str]] = []
+    for name in names:
+        before = found[-1][-1] if found else ""
+        if name.isdecimal() and before.isdecimal() and int(name) == int(before) + 1:
+            found[-1].append(name)
+        else:
+            found.append([name])
+    runs = ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else run for run in found)
+    return [name for run in runs for name in run]
+
+
 _STEP_ID = re.compile(r"\btodo_([0-9]{3,}(?:\.[0-9]+)?)(?![\w.])")
 
 

@@ -19,7 +19,7 @@ from hitl_tui.core.json_types import (
     TodoMetadata,
 )
 from hitl_tui.core.messages import Message, joined
-from hitl_tui.core.names import step_name
+from hitl_tui.core.names import in_runs, step_name
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.todos import Priority, Status, SupervisorTodo
 
@@ -284,7 +284,7 @@ def changed_words(changes: Sequence[ProposedChange]) -> str:
         todo_id = str(change.get("todo_id") or (change.get("todo") or {}).get("id", ""))
         steps.setdefault(change["kind"], []).append(step_name(todo_id))
     return joined(
-        [said.filled([*dict.fromkeys(steps[kind])]) for kind, said in _CHANGED.items() if kind in steps], "; "
+        [said.filled(in_runs(dict.fromkeys(steps[kind]))) for kind, said in _CHANGED.items() if kind in steps], "; "
     )
 
 
