@@ -227,7 +227,10 @@ class HitlApp(ConsoleApp):
             self.home.mode_changed()
 
     def index_folder(self) -> None:
-        self.preparation.begin(large=True)
+        """Index the folder of the session on the screen, or of the console where there is none."""
+        here = self.workspace
+        there = Path(snapshot.workspace) if (snapshot := self.snapshot) is not None else here
+        self.preparation.begin(here if there == here.resolve() else there, large=True)
 
     def action_model(self) -> None:
         """Let another model be chosen for the session on the screen."""

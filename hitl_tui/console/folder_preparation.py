@@ -51,15 +51,20 @@ class FolderPreparation:
         self._app = app
         self._running = False
 
-    def begin(self, *, large: bool = False) -> None:
-        """Begin, unless it is under way; `large` when a person wants it however large the folder is."""
+    def begin(self, folder: Path | None = None, *, large: bool = False) -> None:
+        """Begin, unless it is under way.
+
+        Args:
+            folder: None for the console's own.
+            large: a person wants it however large the folder is.
+        """
         if not self._running:
             self._running = True
-            self._app.start(partial(self._run, large=large), "prepare")
+            self._app.start(partial(self._run, folder or self._app.workspace, large=large), "prepare")
 
-    async def _run(self, *, large: bool) -> None:
+    async def _run(self, folder: Path, *, large: bool) -> None:
         try:
-            asks = await self._app.engine.prepare_folder(self._app.workspace, self._show, large=large)
+            asks = await self._app.engine.prepare_folder(folder, self._show, large=large)
         except HitlError as error:  # a search that is approved says it, to whoever wants one
             if large:
                 raise
@@ -68,9 +73,10 @@ class FolderPreparation:
         finally:
             self._running = False
             self._put("")
-        self._app.home.ask_for_index(asks)
+        if folder == self._app.workspace:
+            self._app.home.ask_for_index(asks)
         if large:
-            self._app.say(_("Indexed {folder}").format(folder=safe_text(self._app.workspace.name, multiline=False)))
+            self._app.say(_("Indexed {folder}").format(folder=safe_text(folder.name, multiline=False)))
 
     def _show(self, share: float) -> None:
         self._put(_("indexing {bar} {share}").format(bar=progress_bar(share), share=f"{share:.0%}"))

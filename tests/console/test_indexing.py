@@ -99,3 +99,16 @@ async def test_a_very_large_folder_is_indexed_when_a_person_says_so(
         await seen.send("/index")
         await seen.until(lambda: seen.message == "Indexed workspace", "the index")
         assert "/index" not in facts(seen)
+
+
+async def test_what_is_indexed_is_the_folder_of_the_session_on_the_screen(tmp_path: Path, workspace: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "cap.md").write_text("# Cap\n\nThe cap is five percent.\n", encoding="utf-8")
+    async with console(tmp_path / "d", other, query="The cap") as c:
+        await c.asked()
+    async with console(tmp_path / "d", workspace, session="s1") as c:
+        await c.asked()
+        await c.until(lambda: not c.app.preparation._running, "that the console's own folder is ready")
+        await c.send("/index")
+        await c.until(lambda: c.message == "Indexed other", "the session's folder")
