@@ -244,6 +244,9 @@ def problems_in(error: ValidationError, form: type[BaseModel], others: type[Base
 def _expectation(kind: str, context: Mapping[str, object], message: str, value: object) -> str:
     if kind == "too_short":
         return Message("must not be empty")
+    if kind == "too_long":
+        most, count = context.get("max_length"), context.get("actual_length")
+        return Message("must have at most {} entries, but it has {}", most, count)
     expected = {
         "int_type": Message("a whole number"),
         "bool_type": Message("true or false"),
