@@ -264,7 +264,8 @@ class BatchShape(Shape):
     def parts(self) -> tuple[Shape, ...]:
         if len(self.calls) == 1:
             return ()
-        return tuple(CallShape.of(c, self.kind, notes=tuple(dict.fromkeys(c.denied.values()))) for c in self.calls)
+        denied = [tuple(dict.fromkeys(call.denied.values())) for call in self.calls]
+        return tuple(replace(CallShape.of(c, self.kind), notes=d) for c, d in zip(self.calls, denied, strict=True))
 
     def _made(self, action: Action, payload: Json) -> Json:
         if action.name == EACH:
