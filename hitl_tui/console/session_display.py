@@ -80,6 +80,10 @@ class SessionDisplay(Protocol):
         """Give the focus to the question that is asked, or to the next one as soon as it is."""
         ...
 
+    def called(self, handle: SessionHandle) -> str:
+        """Return the title of its session as it is shown: safe, in one line."""
+        ...
+
     def renamed(self, title: str) -> None:
         """Show the session under another title."""
         ...

@@ -16,6 +16,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import ConfirmDialog, WordsDialog
 from hitl_tui.console.dialogs.text_viewer import TextViewer
 from hitl_tui.console.history_cursor import HistoryCursor
 from hitl_tui.console.screens.history_screen import HistoryScreen
+from hitl_tui.console.widgets.bars import HeaderBar
 from hitl_tui.console.widgets.history_table import GraphTable, HistoryTable, branch_graph
 from hitl_tui.console.widgets.plan_table import PlanTable
 from hitl_tui.console.widgets.state_tree import StateTree
@@ -606,3 +607,15 @@ def test_events_are_told_in_safe_words() -> None:
     assert said.startswith("rejected 001 · by o")
     skipped = {"kind": "skip", "data": {"todo_id": "todo_002", "reason": "User skipped"}, "by": "ops"}
     assert event_words(Posted(2, "e", 0, skipped)) == "skipped 002 · by ops"
+
+
+async def test_the_past_is_headed_by_the_title_that_the_session_has_now(tmp_path: Path) -> None:
+    async with console(tmp_path, query="What is the deposit cap?") as c:
+        await c.asked()
+        await c.send("/title Another name")
+        live = c.session.query_one(HeaderBar)
+        await c.until(lambda: live.title_text == "Another name", "the title")
+        await c.press("f5")
+        await c.until(lambda: isinstance(c.app.screen, HistoryScreen), "the past")
+        await c.until(lambda: c.app.screen.query_one(HeaderBar).title_text, "its title")
+        assert c.app.screen.query_one(HeaderBar).title_text == "Another name"

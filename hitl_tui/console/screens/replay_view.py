@@ -84,7 +84,7 @@ class ReplayView(HistoryView):
     def entitle(self, header: HeaderBar) -> None:
         snapshot = self._handle.session.snapshot
         header.session = safe_text(snapshot.session_id, multiline=False)
-        header.title_text = safe_text(snapshot.query.split("\n")[0], multiline=False, limit=400)
+        header.title_text = self._display.called(self._handle)
         header.mode = _("REPLAY")
         header.followed = "" if self._handle.session.owned else follower_words(self._handle.session.snapshot)
         header.read_only = self._handle.setup.read_only

@@ -349,9 +349,7 @@ class SessionScreen(PromptScreen):
         assert handle is not None
         header = self.query_one(HeaderBar)
         header.session = safe_text(snapshot.session_id, multiline=False)
-        title = self._called.get(snapshot.session_id) or handle.setup.info.called
-        # A title is kept as it is shown; once more is for one that somebody wrote into the file.
-        header.title_text = safe_text(fork_first(unsafe_text(title)), multiline=False, limit=400)
+        header.title_text = self.called(handle)
         header.mode = mode_words(snapshot.mode)
         self._show_status(snapshot)
         header.followed = "" if handle.session.owned else follower_words(snapshot)
@@ -368,6 +366,12 @@ class SessionScreen(PromptScreen):
             self._head = snapshot.checkpoint_id
             work = partial(self.hitl.guarded, partial(self._load_history, handle))
             work_on(self, work, group="history", exclusive=True)
+
+    def called(self, handle: SessionHandle) -> str:
+        """See `SessionDisplay`."""
+        title = self._called.get(handle.session.id) or handle.setup.info.called
+        # A title is kept as it is shown; once more is for one that somebody wrote into the file.
+        return safe_text(fork_first(unsafe_text(title)), multiline=False, limit=400)
 
     def _invitation(self, snapshot: Snapshot | None) -> str:
         """Return what the empty prompt says that it is for."""
