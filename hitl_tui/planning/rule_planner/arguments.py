@@ -32,6 +32,8 @@ _CURRENCY = ("from", "unit")
 _WRITTEN = ("text", "path", "date", "period", "clock", "email", "url", "code")
 _SPECIAL = ("clock", "date", "email", "url", "code", "text")
 _READ_AS: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
+_SYLLABLE = re.compile("[가-힣]")
+_ENDING = re.compile("[가-힣]+")
 _CERTAIN = 20
 """More than the words beside a value ever speak for it."""
 
@@ -304,15 +306,16 @@ class _Filling:
             return
         said: list[tuple[str, tuple[Span, ...]]] = []
         ways = {"from": rules().commands.value_from, "to": rules().commands.value_to}
-        for match in ways[role].finditer(self.text) if role in ways else ():
-            place = match.span("value" if match["value"] else "ko")
-            if overlaps(place, self.used):
-                continue
+        certain = any(one.kind in _SPECIAL and slot.by_kind(one) for one in given)
+        for place in self._with_role(ways[role], given) if role in ways else ():
+            word = self.text[slice(*place)]
             if (one := self._given_at(place, slot, given)) is not None:
                 value = slot.takes(one) if one in alone and one.kind not in _AMOUNTS else None
-                said += [(value, (place, one.place))] if isinstance(value, str) else []
-            elif not _means(self.text[slice(*place)], slot.called):
-                said.append((self.text[slice(*place)], (place,)))
+                others = (other for other in self.slots if other is not slot and one.kind == "text")
+                if isinstance(value, str) and not any(other.by_words(self.text, one.place) for other in others):
+                    said.append((value, (place, one.place)))
+            elif not (certain or self._names_part(word)):
+                said.append((word, (place,)))
         if role != "to" and all(
             any(of_kind([word], rules().kinds[kind]) for kind in _CURRENCY) for word in slot.called
         ):
@@ -323,6 +326,25 @@ class _Filling:
             named = [*slot.choices_in(f"{found} {value}")] if slot.facts.choices else [value]
             if len(named) == 1:
                 yield _CERTAIN + 1, used, slot, [*named]
+
+    def _with_role(self, way: re.Pattern[str], given: Sequence[Given]) -> Iterator[Span]:
+        """Yield where something is said to come from or go to, by words that are no part of what is given."""
+        places = [one.place for one in given]
+        for match in way.finditer(self.text):
+            particle = match["particle"]
+            start, end = match.span("ko" if particle else "value")
+            says = (end, match.end()) if particle else (match.start(), start)
+            if start == end:  # a quotation
+                start -= 1
+            elif particle == "로" and _SYLLABLE.fullmatch(self.text[start:end]):
+                continue  # an adverb: "바로", "서로"
+            if not overlaps((start, end), self.used) and not overlaps(says, places):
+                yield start, end
+
+    def _names_part(self, word: str) -> bool:
+        """Whether a word names what is called, or one of its parameters."""
+        parts = [part for name in (self.facts.name, *self.facts.parameters) for part in name_words(name)]
+        return _means(word, parts)
 
     def _given_at(self, place: Span, slot: _Slot, given: Sequence[Given]) -> Given | None:
         """Return what is given at a place, or beside a word there that says what it is, as in "to account B-2"."""
@@ -406,7 +428,9 @@ class _Filling:
         said = tuple(dict.fromkeys(self.clause[slice(*place)].strip() for place in unplaced))
         modifiers = [match.span() for match in rules().commands.modifiers.finditer(self.clause)]
         governing = [rules().commands.governs.search(self.clause[:start]) for start, _ in self.named_by]
-        read = [*self.named, *self.used, *unplaced, *self._known, *modifiers, *(m.span("word") for m in governing if m)]
+        endings = [match.span() for _, end in self.used if (match := _ENDING.match(self.clause, end))]
+        read = [*self.named, *self.used, *endings, *unplaced, *self._known, *modifiers]
+        read += [match.span("word") for match in governing if match]
         not_read = () if self.facts.takes_words else but_counted(unread(self.clause, read), self.clause)
         call = Call(self.facts, {}, self.clause.strip(), 0, len(self.clause), tuple(self.used), said, not_read)
         values = ({**self.values, **one} for one in self.several or [{}])

@@ -1,0 +1,93 @@
+"""What a sentence says for each argument, however it is said, and nothing else: what isn't sure is missing (D20)."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from own_teams import INTEGER, TEAMS, TEXT, own
+from planning_support import agents
+
+from hitl_tui.core.errors import MissingInput
+from hitl_tui.core.messages import Message
+from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.planning.agent import PlanningAgent
+from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
+from hitl_tui.planning.rule_planner.planner import RulePlanner
+
+SHOP = {
+    team.name: team
+    for team in (
+        own("order", "Orders items from the shop.", {"item": TEXT, "count": INTEGER}, "item count"),
+        own("price", "Price of an item in the shop.", {"item": TEXT, "count": {**INTEGER, "default": 1}}, "item"),
+    )
+}
+CLEAN = CommandFacts(
+    "clean-logs",
+    "Delete old compressed logs",
+    {"dir": ParameterFacts("path"), "days": ParameterFacts("integer", 14)},
+    runs=("find",),
+)
+DISK = CommandFacts("disk", "Measure how large the logs are", runs=("du",))
+
+
+def _bound(text: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    if given["command"] == CLEAN.name and "dir" not in given["parameters"]:
+        raise MissingInput(Message("No folder."), missing=("dir",), given=dict(given))
+    return dict(given)
+
+
+_BUILT_IN = {**agents(), "command_team": replace(agents()["command_team"], bind=_bound)}
+AGENT = PlanningAgent({**_BUILT_IN, **TEAMS, **SHOP}, RulePlanner({c.name: c for c in (CLEAN, DISK)}), now=lambda: "")
+NOTES = ("lacks", "unplaced", "unread", "remarks")
+
+
+def planned(query: str) -> list[SupervisorTodo]:
+    return AGENT.convert_with_strategy(asyncio.run(AGENT.create_execution_plan(query)).plan)
+
+
+def given(todo: SupervisorTodo) -> dict[str, Any]:
+    """Return what was said for the arguments of a step, without defaults."""
+    arguments = todo.arguments.get("input", todo.arguments.get("parameters"))
+    return {name: value for name, value in arguments.items() if value not in ("", False)}
+
+
+def noted(todo: SupervisorTodo) -> dict[str, Any]:
+    return {name: value for name, value in todo.metadata.items() if name in NOTES and value}
+
+
+ANN, BOB, CHO = (f"{name}@example.com" for name in ("ann", "bob", "cho"))
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        (f'{ANN}에게 제목 "안녕"으로 메일을 보내줘', {"to": ANN, "subject": "안녕"}),
+        (f'{ANN}에게 제목 "회의"로 메일을 보내줘', {"to": ANN, "subject": "회의"}),
+        (f"{ANN}에게 제목 '신청'으로 메일을 보내줘", {"to": ANN, "subject": "신청"}),
+        (f'제목을 "휴가 신청"으로 해서 {BOB}에게 메일을 보내줘', {"to": BOB, "subject": "휴가 신청"}),
+        (f'{BOB}에게 "안녕하세요"라는 제목으로 메일을 보내줘', {"to": BOB, "subject": "안녕하세요"}),
+        (f"“안녕”이라는 제목으로 {ANN}한테 메일 보내줘", {"to": ANN, "subject": "안녕"}),
+        (
+            f"제목 '공지'와 본문 '내일 쉽니다'로 {BOB}에게 메일 보내줘",
+            {"to": BOB, "subject": "공지", "body": "내일 쉽니다"},
+        ),
+        (f'{BOB}에게 제목은 "A"이고 본문은 "B"인 메일을 보내줘', {"to": BOB, "subject": "A", "body": "B"}),
+        (f'{ANN}에게 제목 "서울에서 부산까지"로 메일 보내줘', {"to": ANN, "subject": "서울에서 부산까지"}),
+        (f'send a mail with the subject "A to B" to {BOB}', {"to": BOB, "subject": "A to B"}),
+        ('"서울역"에서 "부산역"까지 거리를 알려줘', {"origin": "서울역", "destination": "부산역", "by": "car"}),
+    ],
+)
+def test_a_quoted_value_ends_at_its_sign_and_its_particle_is_no_value(query: str, arguments: dict[str, Any]) -> None:
+    [todo] = planned(query)
+    assert (given(todo), noted(todo)) == (arguments, {})
+
+
+def test_an_adverb_that_ends_like_a_particle_says_where_nothing_goes() -> None:
+    [todo] = planned(f'바로 {ANN}에게 제목 "안녕"으로 메일 보내줘')
+    assert (given(todo), noted(todo)) == ({"to": ANN, "subject": "안녕"}, {"unread": ["바로"]})
+    [todo] = planned('바로 제목 "안녕"으로 메일 보내줘')
+    assert (given(todo), todo.metadata["lacks"]) == ({"subject": "안녕"}, ["to"])
