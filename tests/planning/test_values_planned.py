@@ -91,3 +91,55 @@ def test_an_adverb_that_ends_like_a_particle_says_where_nothing_goes() -> None:
     assert (given(todo), noted(todo)) == ({"to": ANN, "subject": "안녕"}, {"unread": ["바로"]})
     [todo] = planned('바로 제목 "안녕"으로 메일 보내줘')
     assert (given(todo), todo.metadata["lacks"]) == ({"subject": "안녕"}, ["to"])
+
+
+@pytest.mark.parametrize(
+    ("query", "recipients"),
+    [
+        (f'send a mail to {BOB} and to {CHO} with subject "Hello"', [BOB, CHO]),
+        (f'send a mail to {BOB} and also to {CHO} with subject "Hello"', [BOB, CHO]),
+        (f'send a mail to {BOB}, and one to {CHO}, with subject "Hello"', [BOB, CHO]),
+        (f'send mails with subject "Hello" to {ANN}, {BOB} and to {CHO}', [ANN, BOB, CHO]),
+        (f'{ANN}에게, {BOB}에게도 제목 "Hello"로 메일을 보내줘', [ANN, BOB]),
+        (f'{ANN}과 {BOB}에게 제목 "Hello"로 메일을 보내줘', [ANN, BOB]),
+        (f'제목을 "Hello"로 해서 {ANN}이랑 {BOB}에게 메일을 보내줘', [ANN, BOB]),
+    ],
+)
+def test_each_of_several_values_for_one_parameter_has_a_step_that_is_titled_with_its_own(
+    query: str, recipients: list[str]
+) -> None:
+    todos = planned(query)
+    assert [(given(todo), noted(todo)) for todo in todos] == [
+        ({"to": one, "subject": "Hello"}, {}) for one in recipients
+    ]
+    for todo, own_one in zip(todos, recipients, strict=True):
+        assert own_one in todo.name
+        assert not any(other in f"{todo.name} {todo.description}" for other in recipients if other != own_one)
+
+
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        (
+            f'send a mail to {ANN}, {BOB} with subject "X"',
+            [f'send a mail to {one} with subject "X"' for one in (ANN, BOB)],
+        ),
+        (
+            "shipping cost of 3 kg to France and 5 kg to Spain",
+            ["shipping cost of 3 kg to France", "shipping cost of 5 kg to Spain"],
+        ),
+        (
+            f'send a mail to {ANN} with the subject "A" and to {BOB} with the subject "B"',
+            [f'send a mail to {ANN} with the subject "A"', f'send a mail to {BOB} with the subject "B"'],
+        ),
+        ("order pens and apples", ["order pens", "order apples"]),
+    ],
+)
+def test_a_step_of_a_list_is_titled_with_its_own_part(query: str, titles: list[str]) -> None:
+    assert [todo.name for todo in planned(query)] == titles
+
+
+def test_a_value_of_a_kind_that_another_parameter_is_for_is_left_over_and_said() -> None:
+    [todo] = planned(f'send a mail to {BOB} for {CHO} with subject "Hello"')
+    assert given(todo) == {"to": BOB, "subject": "Hello"}
+    assert noted(todo) == {"unread": [CHO]}

@@ -31,6 +31,7 @@ _CURRENCY = ("from", "unit")
 """Kinds of which a name has to be whole for what an amount is counted in."""
 _WRITTEN = ("text", "path", "date", "period", "clock", "email", "url", "code")
 _SPECIAL = ("clock", "date", "email", "url", "code", "text")
+_OWN_KIND = ("email", "url")
 _READ_AS: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
 _SYLLABLE = re.compile("[가-힣]")
 _ENDING = re.compile("[가-힣]+")
@@ -49,6 +50,7 @@ class Call:
         unplaced: amounts that were given and that no parameter takes.
         unread: the parts of the clause that nothing was made of.
         conditions: what is said to have to hold for it.
+        apart: what tells it from the others of a list, as it is said; empty for one alone.
     """
 
     facts: CommandFacts
@@ -60,6 +62,7 @@ class Call:
     unplaced: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     conditions: tuple[str, ...] = ()
+    apart: str = ""
 
     @property
     def command(self) -> str:
@@ -215,14 +218,14 @@ class _Filling:
         named_by: the places of what its parameter was named for, by words beside it or by what it is.
         rows: what that gives; what stands in a list for one parameter is one row.
         slots: the parameters without a value, as they are declared.
-        several: values of one parameter, each of a call of its own.
+        several: values of one parameter, each of a call of its own, and where they stand.
     """
 
     def __init__(self, clause: str, facts: CommandFacts, named: Sequence[Span]) -> None:
         self.clause, self.facts, self.named = clause, facts, named
         pairs = {} if facts.takes_words else {match.span(): match for match in PAIR.finditer(clause)}
         self.values = {match["name"]: _written(match, facts) for match in pairs.values()}
-        self.used, self.named_by, self.several = [*pairs], list[Span](), list[dict[str, Json]]()
+        self.used, self.named_by, self.several = [*pairs], list[Span](), list[tuple[Span, dict[str, Json]]]()
         self.text = blanked(clause, [*named, *pairs])
         self.slots = [_Slot(n, p) for n, p in facts.parameters.items() if n not in self.values]
         self.rows: list[list[Given]] = []
@@ -235,19 +238,29 @@ class _Filling:
     def _goes_on(self, one: Given) -> bool:
         """Whether what is given continues the last row, which only one parameter is for."""
         last = self.rows[-1][-1] if self.rows else None
-        if last is None or one.kind != last.kind or not listed(self.text[last.place[1] : one.place[0]]):
+        if last is None or one.kind != last.kind or not self._joined(self.rows[-1][0], last, one):
             return False
         fitting = [slot for slot in self.slots if slot.takes(one) is not None and slot.takes(last) is not None]
         return len([slot for slot in fitting if slot.by_kind(one)] or fitting) == 1 and one.kind not in _AMOUNTS
 
+    def _joined(self, first: Given, last: Given, one: Given) -> bool:
+        """Whether what is given goes on a list, perhaps with the word or the particle again that its first has."""
+        between, behind = self.text[last.place[1] : one.place[0]], self.text[one.place[1] :]
+        if lead := rules().commands.value_lead.search(self.text[: first.place[0]]):
+            again = rules().commands.value_lead.search(between)
+            between = between[: again.start()] if again and again["word"].lower() == lead["word"].lower() else between
+        if (ending := _ENDING.match(between)) and behind.startswith(ending[0]):
+            between = between[ending.end() :]
+        return listed(between) or rules().commands.listing_also.fullmatch(between) is not None
+
     def _left(self, kinds: Collection[str]) -> list[list[Given]]:
         return [row for row in self.rows if row[0].kind in kinds and not overlaps(row[0].place, self.used)]
 
-    def _take(self, slot: _Slot, values: list[Json], places: Iterable[Span]) -> None:
+    def _take(self, slot: _Slot, values: list[Json], places: Sequence[Span]) -> None:
         self.slots.remove(slot)
         self.used += places
         if not slot.many and len(values) > 1:
-            self.several = [{slot.name: value} for value in values]
+            self.several = [(place, {slot.name: value}) for place, value in zip(places, values, strict=False)]
         else:
             self.values[slot.name] = values if slot.many else values[0]
 
@@ -267,7 +280,7 @@ class _Filling:
         typed = [slot for slot in self.slots if slot.many is many and slot.type in types]
         for needed in (True, False):
             slots = [slot for slot in typed if slot.facts.needed is needed]
-            rows = [row for row in self._left(kinds) if any(slot.takes(row[0]) is not None for slot in slots)]
+            rows = [row for row in self._left(kinds) if any(self._may_take(slot, row[0]) for slot in slots)]
             if many and len(slots) == 1:
                 own = [row for row in rows if slots[0].by_kind(row[0])] or [r for r in rows if r[0].kind != "path"]
                 rows = [list(chain.from_iterable(own))] if own else []
@@ -275,7 +288,13 @@ class _Filling:
                 for slot, row in zip(slots, rows, strict=True):
                     values = [slot.takes(one) for one in row]
                     if None not in values and (needed or row[0].measure in ("", "money")):
-                        self._take(slot, values, (one.place for one in row))
+                        self._take(slot, values, [one.place for one in row])
+
+    def _may_take(self, slot: _Slot, one: Given) -> bool:
+        """Whether a parameter takes what is given, and it isn't of a kind that another one is for."""
+        others = (_Slot(n, p) for n, p in self.facts.parameters.items())
+        meant = one.kind in _OWN_KIND and not slot.by_kind(one) and any(other.by_kind(one) for other in others)
+        return slot.takes(one) is not None and not meant
 
     def _offers(self) -> Iterator[_Offer]:
         """Yield what names its parameter by a word beside it, its unit, its kind, its role, or by what it is."""
@@ -312,7 +331,12 @@ class _Filling:
             if (one := self._given_at(place, slot, given)) is not None:
                 value = slot.takes(one) if one in alone and one.kind not in _AMOUNTS else None
                 others = (other for other in self.slots if other is not slot and one.kind == "text")
-                if isinstance(value, str) and not any(other.by_words(self.text, one.place) for other in others):
+                certain_other = one.kind == "text" and certain
+                if (
+                    isinstance(value, str)
+                    and not certain_other
+                    and not any(other.by_words(self.text, one.place) for other in others)
+                ):
                     said.append((value, (place, one.place)))
             elif not (certain or self._names_part(word)):
                 said.append((word, (place,)))
@@ -335,7 +359,7 @@ class _Filling:
             start, end = match.span("ko" if particle else "value")
             says = (end, match.end()) if particle else (match.start(), start)
             if start == end:  # a quotation
-                start -= 1
+                start, end = (start - 1, end) if particle else (start, end + 1)
             elif particle == "로" and _SYLLABLE.fullmatch(self.text[start:end]):
                 continue  # an adverb: "바로", "서로"
             if not overlaps((start, end), self.used) and not overlaps(says, places):
@@ -433,8 +457,16 @@ class _Filling:
         read += [match.span("word") for match in governing if match]
         not_read = () if self.facts.takes_words else but_counted(unread(self.clause, read), self.clause)
         call = Call(self.facts, {}, self.clause.strip(), 0, len(self.clause), tuple(self.used), said, not_read)
-        values = ({**self.values, **one} for one in self.several or [{}])
-        return [replace(call, parameters=in_declared_order(given, self.facts)) for given in values]
+        if not self.several:
+            return [replace(call, parameters=in_declared_order(self.values, self.facts))]
+        start, end = self.several[0][0][0], self.several[-1][0][1]
+        calls = list[Call]()
+        for place, one in self.several:
+            own = self.clause[slice(*place)]
+            words = f"{self.clause[:start]}{own}{self.clause[end:]}".strip()
+            given = in_declared_order({**self.values, **one}, self.facts)
+            calls.append(replace(call, parameters=given, words=words, apart=own))
+        return calls
 
 
 def _written(pair: re.Match[str], facts: CommandFacts) -> Json:

@@ -139,17 +139,38 @@ def _each(clause: str, facts: CommandFacts, named: Sequence[Span]) -> list[Call]
     whole = fill(clause, facts, named)
     if not (whole[0].unread or whole[0].unplaced or whole[0].lacks):
         return whole
-    read = [one.place for one in given_in(clause)]
-    between = [m.span() for m in rules().commands.item.finditer(clause) if not overlaps(m.span(), read)]
-    borders = [0, *chain(*between), len(clause)]
+    borders = [0, *chain(*_between_items(clause)), len(clause)]
+    parts = [*zip(borders[::2], borders[1::2], strict=True)]
     found = [
         replace(call, start=start, end=end)
-        for start, end in zip(borders[::2], borders[1::2], strict=True)
+        for start, end in parts
         for call in fill(clause[start:end], facts, [(a - start, b - start) for a, b in named if start <= a < end])
     ]
     given = found[0].parameters.keys()
     alike = all(one.parameters.keys() == given and not (one.unread or one.unplaced) for one in found)
-    return found if alike and given and found[1:] else whole
+    return _as_whole(clause, found) if alike and given and found[1:] else whole
+
+
+def _between_items(clause: str) -> list[Span]:
+    """Return what stands between the parts of a clause that may give arguments each."""
+    read = [one.place for one in given_in(clause)]
+    return [m.span() for m in rules().commands.item.finditer(clause) if not overlaps(m.span(), read)]
+
+
+def _as_whole(clause: str, calls: Sequence[Call]) -> list[Call]:
+    """Return the calls of the parts of a list with what is said around all parts: the verb before or behind them."""
+    first, last = calls[0], calls[-1]
+    begins = min((start for start, _ in first.used), default=0)
+    ends = last.start + max((end for _, end in last.used), default=last.end - last.start)
+    head, tail = clause[:begins].rstrip(), clause[ends:]
+    found = list[Call]()
+    for call in calls:
+        said = clause[max(call.start, begins) : min(call.end, ends)].strip()
+        lead = rules().commands.value_lead.search(f"{head} ") if call is not first else None
+        again = lead and said.lower().startswith(f"{lead['word']} ".lower())
+        before = head[: lead.start()].rstrip() if lead and again else head
+        found.append(replace(call, words=f"{before} {said}{tail}".strip(), apart=said))
+    return found
 
 
 def _goes_on(last: Call, clause: Clause) -> list[Call]:

@@ -12,6 +12,7 @@ from hitl_tui.core.json_types import JsonObject, TodoMetadata
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import titled
 from hitl_tui.core.plan import AgentFacts, Concern, ExecutionPlan, ExecutionStep, Intent, Strategy
+from hitl_tui.core.safe_text import cell_width
 from hitl_tui.core.short_titles import short_title
 from hitl_tui.core.step_heads import headed
 from hitl_tui.planning.proposals import Planned
@@ -34,8 +35,8 @@ from hitl_tui.planning.rule_planner.query_reader import (
 from hitl_tui.planning.rule_planner.rule_file import Need, StepRule, rules
 from hitl_tui.planning.rule_planner.table_questions import LIMIT, TABLE, TABLES, TEXT
 
-_TITLE, _REPORT_TITLE = 56, 100
-"""Cells of a step's title, and of a report's, which stands alone on its line."""
+_TITLE, _APART, _REPORT_TITLE = 56, 28, 100
+"""Cells of a step's title, of what tells it apart in it, and of a report's, which stands alone on its line."""
 MOST_QUERY, _TASK, _KEYWORDS = 8000, 400, 12
 """Characters of a query that a team is given, and that a task repeats; words that an intent has."""
 
@@ -330,15 +331,23 @@ def run_step(call: Call, language: str) -> ExecutionStep:
     """Return the step that calls a command or a team with exactly these arguments."""
     facts = call.facts
     if facts.own:
-        titled = facts.titles.get(language) or title_of(call.words or facts.name)
+        titled = facts.titles.get(language) or _told_apart(title_of(call.words or facts.name), call)
         inputs, words = facts.inputs(call.parameters), call.words or facts.name
         step = ExecutionStep(facts.name, words, titled, input_mapping=inputs)
     else:
         said = " ".join([call.command, *(f"{name}={value}" for name, value in call.parameters.items())])
         step = _step(Need.RUN, rules().steps[Need.RUN], said, language, "", facts.inputs(call.parameters))
-        step = replace(step, name=facts.titles.get(language, call.command))
+        step = replace(step, name=_told_apart(facts.titles.get(language, call.command), call))
     left = tuple(cut(part, _LONGEST) for part in call.unread)
     return replace(step, unplaced=call.unplaced, unread=left, conditions=call.conditions)
+
+
+def _told_apart(title: str, call: Call) -> str:
+    """Return a title with what tells a call from the others of its list, where it doesn't say that."""
+    apart = short_title(call.apart, _APART) if call.apart else ""
+    if not apart or call.apart in title:
+        return title
+    return f"{short_title(title, _TITLE - cell_width(apart) - 2)}: {apart}"
 
 
 def left_out(asked: CalledCommands, language: str) -> list[str]:
