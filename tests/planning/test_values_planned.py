@@ -143,3 +143,67 @@ def test_a_value_of_a_kind_that_another_parameter_is_for_is_left_over_and_said()
     [todo] = planned(f'send a mail to {BOB} for {CHO} with subject "Hello"')
     assert given(todo) == {"to": BOB, "subject": "Hello"}
     assert noted(todo) == {"unread": [CHO]}
+
+
+@pytest.mark.parametrize(
+    ("query", "arguments"),
+    [
+        ("delete old compressed logs in the folder logs older than 20 days", {"dir": "logs", "days": 20}),
+        ("delete old compressed logs in the directory logs older than 20 days", {"dir": "logs", "days": 20}),
+        ("delete old compressed logs from the directory logs older than 20 days", {"dir": "logs", "days": 20}),
+        ("delete old compressed logs older than 20 days in the folder logs", {"dir": "logs", "days": 20}),
+        ("delete old compressed logs in ./logs older than 20 days", {"dir": "./logs", "days": 20}),
+        ("delete old compressed logs in the logs folder older than 20 days", {"dir": "logs", "days": 20}),
+        ("delete compressed logs older than 30 days from the folder called archive", {"dir": "archive", "days": 30}),
+        ('delete old compressed logs in the folder "my logs"', {"dir": "my logs", "days": 14}),
+        ("delete old compressed logs in the directory /var/log", {"dir": "/var/log", "days": 14}),
+        ("logs 폴더에서 20일보다 오래된 압축 로그를 삭제해줘", {"dir": "logs", "days": 20}),
+        ("압축 로그를 폴더 logs에서 지워줘", {"dir": "logs", "days": 14}),
+        ('"my logs" 디렉터리의 오래된 압축 로그를 삭제해줘', {"dir": "my logs", "days": 14}),
+        ("archive라는 폴더에서 오래된 압축 로그를 지워줘", {"dir": "archive", "days": 14}),
+        ("/var/log에서 30일 지난 압축 로그를 삭제해줘", {"dir": "/var/log", "days": 30}),
+    ],
+)
+def test_a_folder_is_named_beside_the_word_for_it_which_is_read_with_it(query: str, arguments: dict[str, Any]) -> None:
+    [todo] = planned(query)
+    assert {"days": 14, **given(todo)} == arguments
+    assert noted(todo) == {}
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "delete old compressed logs in a folder",
+        "delete old compressed logs in the folder",
+        "delete old compressed logs in a folder older than 20 days",
+        "delete old compressed logs from every folder",
+        "이 폴더에서 오래된 압축 로그를 삭제해줘",
+        "압축 로그를 폴더에서 지워줘",
+    ],
+)
+def test_a_word_for_a_folder_without_a_name_leaves_it_missing(query: str) -> None:
+    [todo] = planned(query)
+    assert "dir" not in given(todo)
+    assert todo.metadata["lacks"] == ["dir"]
+
+
+@pytest.mark.parametrize(
+    ("query", "folders"),
+    [
+        ("delete old compressed logs in ./logs and ./archive older than 20 days", ["./logs", "./archive"]),
+        ("delete old compressed logs in logs/ and archive/ older than 20 days", ["logs", "archive"]),
+        (
+            "delete old compressed logs older than 20 days in the folder logs and in the folder archive",
+            ["logs", "archive"],
+        ),
+        (
+            "delete old compressed logs older than 20 days in the folder logs and the folder archive",
+            ["logs", "archive"],
+        ),
+        ("logs 폴더와 archive 폴더에서 20일 지난 압축 로그를 삭제해줘", ["logs", "archive"]),
+    ],
+)
+def test_what_is_said_of_a_list_of_folders_holds_for_each(query: str, folders: list[str]) -> None:
+    todos = planned(query)
+    assert [(given(todo), noted(todo)) for todo in todos] == [({"dir": one, "days": 20}, {}) for one in folders]
+    assert [todo.name.rstrip("/") for todo in todos] == [f"clean-logs: {one}" for one in folders]

@@ -248,7 +248,9 @@ class _Filling:
         between, behind = self.text[last.place[1] : one.place[0]], self.text[one.place[1] :]
         if lead := rules().commands.value_lead.search(self.text[: first.place[0]]):
             again = rules().commands.value_lead.search(between)
-            between = between[: again.start()] if again and again["word"].lower() == lead["word"].lower() else between
+            between = between[: again.start()] if again and lead[0].lower().endswith(again[0].lower()) else between
+        if kind := rules().commands.kind_behind.match(between):
+            between = between[kind.end() :]
         if (ending := _ENDING.match(between)) and behind.startswith(ending[0]):
             between = between[ending.end() :]
         return listed(between) or rules().commands.listing_also.fullmatch(between) is not None
@@ -258,11 +260,21 @@ class _Filling:
 
     def _take(self, slot: _Slot, values: list[Json], places: Sequence[Span]) -> None:
         self.slots.remove(slot)
-        self.used += places
+        self.used += [*places, *self._kinds_beside(places)]
         if not slot.many and len(values) > 1:
             self.several = [(place, {slot.name: value}) for place, value in zip(places, values, strict=False)]
         else:
             self.values[slot.name] = values if slot.many else values[0]
+
+    def _kinds_beside(self, places: Sequence[Span]) -> Iterator[Span]:
+        """Yield where a word beside a name says that it is one of a file or a folder."""
+        names = {one.place for row in self.rows for one in row if one.kind in ("path", "text")}
+        for start, end in names.intersection(places):
+            before = rules().commands.kind_before.search(self.text[:start])
+            behind = rules().commands.kind_behind.match(self.text, end)
+            yield from (
+                (match.start("kind"), match.end(group)) for match, group in ((before, 0), (behind, "kind")) if match
+            )
 
     def take_surest(self) -> None:
         """Take what is surely meant for a parameter, the surest first."""

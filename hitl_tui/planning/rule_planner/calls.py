@@ -167,7 +167,7 @@ def _as_whole(clause: str, calls: Sequence[Call]) -> list[Call]:
     for call in calls:
         said = clause[max(call.start, begins) : min(call.end, ends)].strip()
         lead = rules().commands.value_lead.search(f"{head} ") if call is not first else None
-        again = lead and said.lower().startswith(f"{lead['word']} ".lower())
+        again = lead and said.lower().startswith(lead[0].lower())
         before = head[: lead.start()].rstrip() if lead and again else head
         found.append(replace(call, words=f"{before} {said}{tail}".strip(), apart=said))
     return found

@@ -344,9 +344,10 @@ def run_step(call: Call, language: str) -> ExecutionStep:
 
 def _told_apart(title: str, call: Call) -> str:
     """Return a title with what tells a call from the others of its list, where it doesn't say that."""
-    apart = short_title(call.apart, _APART) if call.apart else ""
-    if not apart or call.apart in title:
+    said = rf"(?<![\w-]){re.escape(call.apart)}(?![A-Za-z0-9-])"
+    if not call.apart or re.search(said, title):
         return title
+    apart = call.apart if cell_width(call.apart) <= _APART else short_title(call.apart, _APART)
     return f"{short_title(title, _TITLE - cell_width(apart) - 2)}: {apart}"
 
 

@@ -13,11 +13,15 @@ from fractions import Fraction
 
 from hitl_tui.meaning.amounts import Amount, parse_amounts
 from hitl_tui.meaning.expressions import Expressions
-from hitl_tui.planning.rule_planner.rule_file import rules
+from hitl_tui.planning.rule_planner.rule_file import lexicon, rules
 
 Span = tuple[int, int]
 """Where something stands in a text: its start, and its end."""
 
+_WORD = re.compile("[A-Za-z]+")
+_HANGUL = re.compile("[가-힣]")
+_NAME = 230
+"""Characters before a word for a folder that its name stands in."""
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 PAIR = re.compile(
     r"""(?<![\w=-])(?:--)?(?P<name>[A-Za-z][\w-]{0,40})="""
@@ -106,10 +110,43 @@ def _all_given(text: str, written: Expressions) -> Iterator[Given]:
     for match in written.number.finditer(text):
         bare = Fraction(match.group().replace(",", ""))
         yield Given("number", _plain(bare), match.span(), stop=match.end())
-    for match in rules().commands.paths.finditer(text):
-        yield from (
-            Given("path", said.rstrip("."), match.span(name)) for name, said in match.groupdict().items() if said
+    yield from _named_folders(text)
+    for match in rules().commands.slashed.finditer(text):
+        yield Given("path", match["slash"].rstrip("."), match.span("slash"))
+
+
+def _named_folders(text: str) -> Iterator[Given]:
+    """Yield what a word for a folder is the name of, before it or behind it: "the logs folder", "the folder logs"."""
+    words = rules().commands
+    for match in words.folder.finditer(text):
+        korean, start = bool(_HANGUL.match(match[0])), max(0, match.start() - _NAME)
+        before, behind = (
+            words.named_before.search(text, start, match.start()),
+            words.named_behind.match(text, match.end()),
         )
+        group = "ko" if korean else "en"
+        if before and before[group] and _is_name(before[group]):
+            yield Given("path", before[group].rstrip("."), before.span(group))
+        elif behind and not korean and (behind["said"] or _names_folder(text[start : match.start()], behind["name"])):
+            yield Given("path", behind["name"].rstrip("."), behind.span("name"))
+        elif behind and korean and (name := PARTICLE.sub("", behind["name"])).isascii() and _is_name(name):
+            yield Given("path", name, (behind.start("name"), behind.start("name") + len(name)))
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word beside one for a folder can be its name: no article, no pronoun, nothing that says which."""
+    words, plain = rules().commands, word.lower()
+    if words.no_name.fullmatch(plain) or words.modifiers.fullmatch(plain):
+        return False
+    if word.isascii():
+        return plain not in lexicon().empty
+    which = words.adnominal.search(word) or rules().says.verbal.search(word)
+    return not which and lexicon().bare(word) == word
+
+
+def _names_folder(before: str, word: str) -> bool:
+    """Whether a word behind one for a folder is its name: a verb only where another one says what to do."""
+    return _is_name(word) and (not lexicon().is_verb(word) or any(map(lexicon().is_verb, _WORD.findall(before))))
 
 
 def _amount(amount: Amount, text: str, written: Expressions) -> Given:
