@@ -207,3 +207,49 @@ def test_what_is_said_of_a_list_of_folders_holds_for_each(query: str, folders: l
     todos = planned(query)
     assert [(given(todo), noted(todo)) for todo in todos] == [({"dir": one, "days": 20}, {}) for one in folders]
     assert [todo.name.rstrip("/") for todo in todos] == [f"clean-logs: {one}" for one in folders]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Measure how large the logs are",
+        "measure how large logs are",
+        "Please measure how large the logs are.",
+        "could you measure how large our logs are?",
+    ],
+)
+def test_a_sentence_that_a_command_is_described_with_means_it(query: str) -> None:
+    [todo] = planned(query)
+    assert (todo.agent_name, todo.arguments["command"], noted(todo)) == ("command_team", "disk", {})
+
+
+def test_a_clause_that_a_command_is_described_with_means_it() -> None:
+    clean, disk = planned("delete old compressed logs in ./logs, then measure how large the logs are")
+    assert (clean.arguments["command"], disk.arguments["command"]) == ("clean-logs", "disk")
+    assert not (noted(clean) or noted(disk))
+
+
+@pytest.mark.parametrize(
+    ("query", "team", "lacks"),
+    [
+        ("Price of an item in the shop", "price", ["item"]),
+        ("send an email to somebody", "send_mail", ["to", "subject"]),
+    ],
+)
+def test_a_sentence_that_a_team_is_described_with_means_it(query: str, team: str, lacks: list[str]) -> None:
+    [todo] = planned(query)
+    assert (todo.agent_name, todo.metadata["lacks"]) == (team, lacks)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "How do I measure how large the logs are?",
+        "Don't measure how large the logs are",
+        "How large are the logs of the server?",
+        "Who measures how large the logs are?",
+        "What does 'measure how large the logs are' mean?",
+    ],
+)
+def test_what_asks_about_the_description_of_a_command_does_not_run_it(query: str) -> None:
+    assert all(todo.agent_name != "command_team" for todo in planned(query))

@@ -350,7 +350,7 @@ class _Filling:
                     and not any(other.by_words(self.text, one.place) for other in others)
                 ):
                     said.append((value, (place, one.place)))
-            elif not (certain or self._names_part(word)):
+            elif not (certain or self._names_part(word) or rules().commands.anybody.fullmatch(word)):
                 said.append((word, (place,)))
         if role != "to" and all(
             any(of_kind([word], rules().kinds[kind]) for kind in _CURRENCY) for word in slot.called

@@ -25,6 +25,8 @@ _LEADS = " \t,:–-"
 """What stands between a name and what it is told."""
 _KOREAN = re.compile("[가-힣]")
 _HALF = 0.5
+_DESCRIBED = 100.0
+"""More than what a clause has in common with something that can be called ever comes to."""
 _SENTENCE_END = re.compile(r"[.;!?]+(?=\s|$)|\n")
 
 
@@ -418,7 +420,11 @@ def _score(
         part = 1.0  # "write" says little: what is to be written has to be the same
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
-    if strange or rules().commands.how.search(clause) or ((asking or not deeds) and not takes):
+    if strange or rules().commands.how.search(clause):
+        return 0.0
+    if _describes(clause, facts):
+        return _DESCRIBED
+    if (asking or not deeds) and not takes:
         return 0.0
     if not (deeds or any(all_found)):  # most of hundreds of tools
         return 0.0
@@ -446,14 +452,31 @@ def _score(
     return matched if told or _complete(clause, call) else 0.0
 
 
+def _describes(clause: str, facts: CommandFacts) -> bool:
+    """Whether a clause says what something that can be called says of itself, and nothing else but what it is given."""
+    described = _SENTENCE_END.split(facts.description.strip())[0]
+    said = WORD.findall(_begun(blanked(clause, [one.place for one in given_in(clause)])))
+    known = WORD.findall(described.lower())
+    left = Counter(said) - Counter(known)
+    own, others = ([word for word in words if lexicon().plain(word)] for words in (known, left))
+    new = [word for word in others if not any(_same(word, one) for one in own)]
+    lost = [word for word in own if not any(_same(word, one) for one in said)]
+    told = (rules().commands.determiner.fullmatch(word) for word in left if not lexicon().plain(word))
+    return bool(own[1:]) and not new and not lost and all(told)
+
+
+def _same(one: str, other: str) -> bool:
+    return bool(lexicon().concepts(lexicon().plain(one)) & lexicon().concepts(lexicon().plain(other)))
+
+
 def _complete(clause: str, call: Call) -> bool:
     """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
     given, paths = given_in(clause), rules().kinds["path"]
-    files = [g.value for g in given if g.kind == "path"]
+    files, texts = ([g.value for g in given if g.kind == kind] for kind in ("path", "text"))
     for name, value in call.parameters.items():
         parameter = call.facts.parameters[name]
         named = of_kind(name_words(f"{name} {parameter.description}"), paths)
-        if value in files and parameter.type != "path" and not named:
+        if (value in files and parameter.type != "path" and not named) or (value in texts and parameter.type == "path"):
             return False
     used = [overlaps(g.place, call.used) for g in given]
     said = any(used) or any(clause[start].isupper() for start, _ in call.used)
