@@ -7,6 +7,7 @@ times, addresses of pages and lines, years. How amounts are written is in amount
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
@@ -57,7 +58,9 @@ class Amount:
 
 
 _FILE = word_file(__package__, "amounts.toml")
-_NUMERALS, _PARTS, _SCALES = _FILE["numerals"], _FILE["parts"], _FILE["scales"]
+NUMERALS: Mapping[str, int] = _FILE["numerals"]
+"""Numbers that are written as words."""
+_PARTS, _SCALES = _FILE["parts"], _FILE["scales"]
 _DIGITS = {letter: value for value, letter in enumerate("일이삼사오육칠팔구", 1)}
 _PLACES = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _SIGNS = {"us$": "USD", "$": "USD", "₩": "KRW", "￦": "KRW", "€": "EUR", "¥": "JPY", "£": "GBP"}
@@ -125,7 +128,7 @@ def _amount(text: str, match: re.Match[str]) -> Amount | None:
         share = Fraction(100 * int(part), int(whole) or 1)
         return Amount("percent", share, "%", match.group(), start, end) if 0 < share < 100 else None
     if match["many"]:
-        share = Fraction(100 * _NUMERALS[match["many"].lower()], _PARTS[match["share"].lower()])
+        share = Fraction(100 * NUMERALS[match["many"].lower()], _PARTS[match["share"].lower()])
         return Amount("percent", share, "%", match.group(), start, end)
     said = match["word"] or match["number"] or match["korean"]
     if not said or len(said) > _LONGEST or _JOINED.search(text, max(0, start - 2), start):
@@ -133,7 +136,7 @@ def _amount(text: str, match: re.Match[str]) -> Amount | None:
     if match["korean"]:
         said = said.rstrip()
         return _with_unit(text, match, match.start("korean") + len(said), _places(said), largest=_largest(said))
-    value = Fraction(_NUMERALS[said.lower()]) if match["word"] else Fraction(said.replace(",", ""))
+    value = Fraction(NUMERALS[said.lower()]) if match["word"] else Fraction(said.replace(",", ""))
     money = match["before"] is not None
     scale = _words().scale.match(text, end)
     if scale and scale[2] and not money and scale[2] not in "kKMB":

@@ -41,7 +41,9 @@ def _bound(text: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 _BUILT_IN = {**agents(), "command_team": replace(agents()["command_team"], bind=_bound)}
-AGENT = PlanningAgent({**_BUILT_IN, **TEAMS, **SHOP}, RulePlanner({c.name: c for c in (CLEAN, DISK)}), now=lambda: "")
+_OWN = {**TEAMS, **SHOP}
+_OWN.pop("shipping_cost")  # its cost is a price as well
+AGENT = PlanningAgent({**_BUILT_IN, **_OWN}, RulePlanner({c.name: c for c in (CLEAN, DISK)}), now=lambda: "")
 NOTES = ("lacks", "unplaced", "unread", "remarks")
 
 
@@ -125,14 +127,17 @@ def test_each_of_several_values_for_one_parameter_has_a_step_that_is_titled_with
             [f'send a mail to {one} with subject "X"' for one in (ANN, BOB)],
         ),
         (
-            "shipping cost of 3 kg to France and 5 kg to Spain",
-            ["shipping cost of 3 kg to France", "shipping cost of 5 kg to Spain"],
+            "resize a.png to a width of 100 and b.png to a width of 200",
+            ["resize a.png to a width of 100", "resize b.png to a width of 200"],
         ),
         (
             f'send a mail to {ANN} with the subject "A" and to {BOB} with the subject "B"',
             [f'send a mail to {ANN} with the subject "A"', f'send a mail to {BOB} with the subject "B"'],
         ),
         ("order pens and apples", ["order pens", "order apples"]),
+        ("order 5 pens and apples", ["order 5 pens", "order apples"]),
+        ("order apples (3) and pens (5)", ["order apples (3)", "order pens (5)"]),
+        ("pen 5개와 pencil 3개를 주문해줘", ["pen 5개를 주문해줘", "pencil 3개를 주문해줘"]),
     ],
 )
 def test_a_step_of_a_list_is_titled_with_its_own_part(query: str, titles: list[str]) -> None:
@@ -253,3 +258,55 @@ def test_a_sentence_that_a_team_is_described_with_means_it(query: str, team: str
 )
 def test_what_asks_about_the_description_of_a_command_does_not_run_it(query: str) -> None:
     assert all(todo.agent_name != "command_team" for todo in planned(query))
+
+
+@pytest.mark.parametrize(
+    ("query", "team", "each"),
+    [
+        ("order 5 pens and 3 apples", "order", [("pens", 5), ("apples", 3)]),
+        ("order 5 pens, 3 apples and 2 books", "order", [("pens", 5), ("apples", 3), ("books", 2)]),
+        ("order five pens and three apples", "order", [("pens", 5), ("apples", 3)]),
+        ("order apples (3) and pens (5)", "order", [("apples", 3), ("pens", 5)]),
+        ("pen 5개와 pencil 3개를 주문해줘", "order", [("pen", 5), ("pencil", 3)]),
+        ("볼펜 5개, 지우개 2개, 자 1개를 주문해줘", "order", [("볼펜", 5), ("지우개", 2), ("자", 1)]),
+        ("사과 3개랑 배 2개 주문해줘", "order", [("사과", 3), ("배", 2)]),
+        ("pen과 pencil을 3개씩 주문해줘", "order", [("pen", 3), ("pencil", 3)]),
+        ("order pens and apples, 5 of each", "order", [("pens", 5), ("apples", 5)]),
+        ("order 2 books", "order", [("books", 2)]),
+        ("What's the price of 3 pens and 2 notebooks?", "price", [("pens", 3), ("notebooks", 2)]),
+        ("연필 3개와 공책 2권의 가격을 알려줘", "price", [("연필", 3), ("공책", 2)]),
+        ("What's the vat of 1000 won and 2000 won?", "vat", [(1000, 0.1), (2000, 0.1)]),
+        ("1000원과 2000원의 부가세를 계산해줘", "vat", [(1000, 0.1), (2000, 0.1)]),
+        ("1000원, 2000원, 3000원의 부가세는 얼마야?", "vat", [(1000, 0.1), (2000, 0.1), (3000, 0.1)]),
+    ],
+)
+def test_each_object_of_a_list_has_a_step_with_its_own_number(query: str, team: str, each: list[Any]) -> None:
+    todos = planned(query)
+    assert [todo.agent_name for todo in todos] == [team] * len(each)
+    assert [tuple(given(todo).values()) for todo in todos] == each
+    assert not any(noted(todo) for todo in todos)
+
+
+@pytest.mark.parametrize(
+    ("query", "each", "notes"),
+    [
+        ("order 5 pens and apples", [{"item": "pens", "count": 5}, {"item": "apples"}], [{}, {"lacks": ["count"]}]),
+        (
+            "볼펜과 지우개 2개를 주문해줘",
+            [{"item": "볼펜"}, {"item": "지우개", "count": 2}],
+            [{"lacks": ["count"]}, {}],
+        ),
+        (
+            "order 5 pens 3 apples",
+            [{}],
+            [{"lacks": ["item", "count"], "unread": ["pens", "apples"], "unplaced": ["5", "3"]}],
+        ),
+        ("order 5 pens and 30", [{"item": "pens"}], [{"lacks": ["count"], "unplaced": ["5", "30"]}]),
+    ],
+)
+def test_a_number_is_given_to_no_object_that_it_was_not_said_of(
+    query: str, each: list[dict[str, Any]], notes: list[dict[str, Any]]
+) -> None:
+    todos = planned(query)
+    assert [given(todo) for todo in todos] == each
+    assert [noted(todo) for todo in todos] == notes

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -23,7 +24,7 @@ from hitl_tui.meaning.glossary import translations
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, listed, unread
 from hitl_tui.planning.rule_planner.rule_file import alike, lexicon, name_words, rules, stem
-from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, given_in, overlaps
+from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, counted_in, given_in, overlaps
 
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
 _NUMBERS, _TEXTS, _AMOUNTS = ("integer", "number", "any"), ("string", "path", "any"), ("number", "percent")
@@ -137,8 +138,10 @@ class _Slot:
             return None
         if one.measure == "percent" and isinstance(default, int | float) and not own:
             own = UNITS["share" if 0 < default < 1 else "%"]
+        units = {unit.kind for word in self.called if len(word) > 1 and (unit := unit_named(word))}
+        if one.measure == "count" and units - {"count"}:
+            return None
         if one.measure not in ("", "count"):
-            units = {unit.kind for word in self.called if len(word) > 1 and (unit := unit_named(word))}
             measures = units | {unit.kind for unit in UNITS.values() if self.is_a(unit.kind)}
             if own:
                 value = round(value * float(UNITS[one.unit].size / own.size), 9)
@@ -218,6 +221,7 @@ class _Filling:
         named_by: the places of what its parameter was named for, by words beside it or by what it is.
         rows: what that gives; what stands in a list for one parameter is one row.
         slots: the parameters without a value, as they are declared.
+        taken: where the values of the others stand.
         several: values of one parameter, each of a call of its own, and where they stand.
     """
 
@@ -226,10 +230,13 @@ class _Filling:
         pairs = {} if facts.takes_words else {match.span(): match for match in PAIR.finditer(clause)}
         self.values = {match["name"]: _written(match, facts) for match in pairs.values()}
         self.used, self.named_by, self.several = [*pairs], list[Span](), list[tuple[Span, dict[str, Json]]]()
+        self.taken = dict[str, Sequence[Span]]()
         self.text = blanked(clause, [*named, *pairs])
         self.slots = [_Slot(n, p) for n, p in facts.parameters.items() if n not in self.values]
         self.rows: list[list[Given]] = []
-        for one in given_in(self.text):
+        given, words = given_in(self.text), counted_in(self.text) if any(s.type in _NUMBERS for s in self.slots) else []
+        given += [one for one in words if not overlaps(one.place, [other.place for other in given])]
+        for one in sorted(given, key=lambda one: one.place):
             if self._goes_on(one):
                 self.rows[-1].append(one)
             else:
@@ -260,6 +267,7 @@ class _Filling:
 
     def _take(self, slot: _Slot, values: list[Json], places: Sequence[Span]) -> None:
         self.slots.remove(slot)
+        self.taken[slot.name] = places
         self.used += [*places, *self._kinds_beside(places)]
         if not slot.many and len(values) > 1:
             self.several = [(place, {slot.name: value}) for place, value in zip(places, values, strict=False)]
@@ -277,8 +285,13 @@ class _Filling:
             )
 
     def take_surest(self) -> None:
-        """Take what is surely meant for a parameter, the surest first."""
-        for _, places, slot, values in sorted(self._offers(), key=lambda offer: (-offer[0], offer[1])):
+        """Take what is surely meant for a parameter, the surest first; of several counts none is surer."""
+        offers = sorted(self._offers(), key=lambda offer: (-offer[0], offer[1]))
+        counts = {one.place for row in self.rows for one in row if one.kind == "number" and one.measure == "count"}
+        alike = Counter((score, slot.name) for score, places, slot, _ in offers if counts.issuperset(places))
+        for score, places, slot, values in offers:
+            if counts.issuperset(places) and alike[score, slot.name] > 1:
+                continue
             if slot in self.slots and not any(overlaps(place, self.used) for place in places):
                 self._take(slot, values, places)
                 self.named_by += places
@@ -419,6 +432,17 @@ class _Filling:
             [words] = said
             self._take(slots[0], [*words], [run for row in rows for run in row])
 
+    def _number_beside(self, place: Span) -> Given | None:
+        """Return the number that is said of a thing: before it in English, behind it in Korean or in brackets."""
+        korean = _ENDING.match(self.text, place[0])
+        for one in (row[0] for row in self.rows if row[0].kind == "number" and row[0].measure in ("", "count")):
+            start, end = one.place
+            behind, before = self.text[place[1] : start], self.text[end : place[0]]
+            follows = place[1] <= start and (behind in (" (", "(") or (behind == " " and (korean or one.measure)))
+            if follows or (end <= place[0] and before == " " and not korean):
+                return one
+        return None
+
     def _listed(self, runs: Sequence[Span]) -> list[list[Span]]:
         """Return words with those that stand in a list with them; names alone, if there are some."""
         named = [run for run in runs if self.clause[run[0]].isupper() and self.clause[: run[0]].strip()]
@@ -437,7 +461,10 @@ class _Filling:
         for match in _WORD.finditer(self.text):
             start, word = match.start(), match[0].removesuffix("'s")
             plain = lexicon().plain(word)
-            silent = not plain or lexicon().is_verb(plain) or asks.search(word) or told.fullmatch(plain)
+            tells = (
+                plain and not self._number_beside(match.span()) and (lexicon().is_verb(plain) or told.fullmatch(plain))
+            )
+            silent = not plain or tells or asks.search(word)
             if silent or overlaps(match.span(), [*self.used, *self._known]) or self.clause[:start][-1:].isalnum():
                 continue
             end, gap = start + len(plain), self.text[runs[-1][1] : start] if runs else "."
@@ -453,14 +480,17 @@ class _Filling:
         own, known = lexicon().vocabulary(self.facts), list[Span]()
         for match in WHOLE_WORD.finditer(self.clause):
             word = lexicon().plain(re.sub("[ -]", "", match[0]))
-            if lexicon().found(word, own) or (self.facts.own and lexicon().is_verb(match[0])):
+            tells = self.facts.own and lexicon().is_verb(match[0]) and not self._number_beside(match.span())
+            if lexicon().found(word, own) or tells:
                 known.append(match.span())
         return known
 
     def calls(self) -> list[Call]:
         left = [one for row in self._left(_AMOUNTS) for one in row]
         left = [] if self.facts.takes_words else left
-        unplaced = [g.place for g in left if g.kind == "percent" or g.measure or not self.facts.parameters]
+        open_to = [slot for slot in self.slots if slot.type in _NUMBERS]
+        may = [g for g in left if g.kind == "percent" or g.measure or any(s.takes(g) is not None for s in open_to)]
+        unplaced = [g.place for g in (may if self.facts.parameters else left)]
         said = tuple(dict.fromkeys(self.clause[slice(*place)].strip() for place in unplaced))
         modifiers = [match.span() for match in rules().commands.modifiers.finditer(self.clause)]
         governing = [rules().commands.governs.search(self.clause[:start]) for start, _ in self.named_by]
@@ -471,14 +501,33 @@ class _Filling:
         call = Call(self.facts, {}, self.clause.strip(), 0, len(self.clause), tuple(self.used), said, not_read)
         if not self.several:
             return [replace(call, parameters=in_declared_order(self.values, self.facts))]
-        start, end = self.several[0][0][0], self.several[-1][0][1]
+        own_numbers = self._own_numbers()
+        several = [(self._with_number(place, own_numbers), one) for place, one in self.several]
+        start, end = several[0][0][0], several[-1][0][1]
         calls = list[Call]()
-        for place, one in self.several:
+        for place, one in several:
             own = self.clause[slice(*place)]
             words = f"{self.clause[:start]}{own}{self.clause[end:]}".strip()
-            given = in_declared_order({**self.values, **one}, self.facts)
+            values = {n: v for n, v in self.values.items() if n not in own_numbers or overlaps(own_numbers[n], [place])}
+            given = in_declared_order({**values, **one}, self.facts)
             calls.append(replace(call, parameters=given, words=words, apart=own))
         return calls
+
+    def _own_numbers(self) -> dict[str, Span]:
+        """Return what is a number of one of several things only, and where that is said: "5 pens and apples"."""
+        found: dict[str, Span] = {}
+        beside = [one for place, _ in self.several if (one := self._number_beside(place))]
+        for name, places in self.taken.items():
+            number = next((one for one in beside if [one.place] == [*places]), None)
+            if number and not rules().commands.each.search(self.text, number.place[1]):
+                found[name] = number.place
+        return found
+
+    def _with_number(self, place: Span, numbers: Mapping[str, Span]) -> Span:
+        """Return where a thing stands, with the number that is said of it alone."""
+        one = self._number_beside(place)
+        own = one.place if one and one.place in numbers.values() else place
+        return min(own[0], place[0]), max(own[1], place[1])
 
 
 def _written(pair: re.Match[str], facts: CommandFacts) -> Json:

@@ -24,6 +24,7 @@ _SIGNS = " \t.,;:!?-*•–`\"'()"
 _LEADS = " \t,:–-"
 """What stands between a name and what it is told."""
 _KOREAN = re.compile("[가-힣]")
+_CLOSING = re.compile(r"[)\]\"'”’]*")
 _HALF = 0.5
 _DESCRIBED = 100.0
 """More than what a clause has in common with something that can be called ever comes to."""
@@ -100,8 +101,8 @@ def _without_conditions(
             deed = by_deed(clause.text, known) if trusted or _changes(clause.text) else ""
             numbered = rules().revise.number.search(clause.text)
             if deed and revising and (numbered or any(e.search(clause.text) for e in rules().targets.values())):
-                [call, *_] = fill(clause.text, known[deed])
-                deed = deed if not numbered and _complete(clause.text, call) else ""
+                calls_of = _each(clause.text, known[deed], [])
+                deed = deed if not numbered and _complete(clause.text, calls_of) else ""
             if deed and verdict is not _Verdict.UNCLEAR:
                 calls += _calls_of(clause, [_Mention(deed, (0, 0))], known)
                 continue
@@ -155,8 +156,10 @@ def _each(clause: str, facts: CommandFacts, named: Sequence[Span]) -> list[Call]
 
 def _between_items(clause: str) -> list[Span]:
     """Return what stands between the parts of a clause that may give arguments each."""
-    read = [one.place for one in given_in(clause)]
-    return [m.span() for m in rules().commands.item.finditer(clause) if not overlaps(m.span(), read)]
+    read, words = [one.place for one in given_in(clause)], rules().commands
+    found = [m.span() for m in words.item.finditer(clause)]
+    found += [m.span() for _, end in read if (m := words.item_korean.match(clause, end))]
+    return sorted(span for span in found if not overlaps(span, read))
 
 
 def _as_whole(clause: str, calls: Sequence[Call]) -> list[Call]:
@@ -164,6 +167,8 @@ def _as_whole(clause: str, calls: Sequence[Call]) -> list[Call]:
     first, last = calls[0], calls[-1]
     begins = min((start for start, _ in first.used), default=0)
     ends = last.start + max((end for _, end in last.used), default=last.end - last.start)
+    closing = _CLOSING.match(clause, ends)
+    ends = closing.end() if closing else ends
     head, tail = clause[:begins].rstrip(), clause[ends:]
     found = list[Call]()
     for call in calls:
@@ -428,14 +433,17 @@ def _score(
         return 0.0
     if not (deeds or any(all_found)):  # most of hundreds of tools
         return 0.0
-    call, *_ = fill(clause, facts)
+    calls = _each(clause, facts, [])
+    used = _used(calls)
     given = [g.place for g in given_in(clause)]
+    lacks = any(facts.parameters[name].type == "string" for name in calls[0].lacks)
+    beside = _counted(clause, given) if deeds and lacks else []
     matched = total = 0.0
     for (place, word), found in zip(words, all_found, strict=True):
         meant = lexicon().concepts(word)
         if meant & wanted or (part < 1.0 and meant & lexicon().looking and not meant & own):
             continue
-        if not found and overlaps(place, [*given, *call.used]):
+        if not found and overlaps(place, [*given, *used, *beside]):
             continue
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
         weight = 1.0 + (1.0 / said if said else 0.0)
@@ -443,13 +451,13 @@ def _score(
     if total and matched < max(part * total, 0.01):
         return 0.0
     if deeds and not asking:
-        fits = sum(overlaps(g, call.used) for g in given) - len(call.lacks)
+        fits = sum(overlaps(g, used) for g in given) - len(calls[0].lacks)
         return 4.0 * len(deeds) + matched + len(deeds & lexicon().meant(facts.name)) + 0.5 * fits
     # What says nothing but what it is and what it is given asks for it where it tells to do something.
     first = _begun(clause).partition(" ")[0]
     tells = rules().commands.request.search(clause) or rules().commands.told.fullmatch(first)
-    told = not asking and (matched == total or call.used) and tells
-    return matched if told or _complete(clause, call) else 0.0
+    told = not asking and (matched == total or used) and tells
+    return matched if told or _complete(clause, calls) else 0.0
 
 
 def _describes(clause: str, facts: CommandFacts) -> bool:
@@ -469,18 +477,31 @@ def _same(one: str, other: str) -> bool:
     return bool(lexicon().concepts(lexicon().plain(one)) & lexicon().concepts(lexicon().plain(other)))
 
 
-def _complete(clause: str, call: Call) -> bool:
-    """Whether a clause gives all that a call needs and nothing that it doesn't take, by more than words left over."""
+def _used(calls: Sequence[Call]) -> list[Span]:
+    """Return the places of a clause that gave its calls something."""
+    return [(call.start + start, call.start + end) for call in calls for start, end in call.used]
+
+
+def _counted(clause: str, given: Sequence[Span]) -> list[Span]:
+    """Return the words right beside numbers, which say what is counted."""
+    words = [match.span() for match in re.finditer(r"[A-Za-z가-힣]+", clause)]
+    spaces = ((place, clause[place[1] : start], clause[end : place[0]]) for place in words for start, end in given)
+    return [place for place, behind, before in spaces if " " in (behind, before)]
+
+
+def _complete(clause: str, calls: Sequence[Call]) -> bool:
+    """Whether a clause gives all that its calls need and nothing that they don't take, by more than words left over."""
     given, paths = given_in(clause), rules().kinds["path"]
     files, texts = ([g.value for g in given if g.kind == kind] for kind in ("path", "text"))
-    for name, value in call.parameters.items():
-        parameter = call.facts.parameters[name]
+    for name, value in (pair for call in calls for pair in call.parameters.items()):
+        parameter = calls[0].facts.parameters[name]
         named = of_kind(name_words(f"{name} {parameter.description}"), paths)
         if (value in files and parameter.type != "path" and not named) or (value in texts and parameter.type == "path"):
             return False
-    used = [overlaps(g.place, call.used) for g in given]
-    said = any(used) or any(clause[start].isupper() for start, _ in call.used)
-    return said and all(used) and not call.lacks
+    places = _used(calls)
+    used = [overlaps(g.place, places) for g in given]
+    said = any(used) or any(clause[start].isupper() for start, _ in places)
+    return said and all(used) and not any(call.lacks for call in calls)
 
 
 def _words(text: str) -> Iterator[tuple[Span, str]]:

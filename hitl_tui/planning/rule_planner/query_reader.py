@@ -124,7 +124,8 @@ def term_of(word: str) -> str:
 
 
 def _empty(word: str) -> bool:
-    return word.lower() in lexicon().empty or word.lower() in lexicon().requests
+    plain = word.lower().removesuffix("'s")
+    return any(one in lexicon().empty or one in lexicon().requests for one in (word.lower(), plain))
 
 
 def unread(text: str, used: Sequence[Span]) -> tuple[str, ...]:

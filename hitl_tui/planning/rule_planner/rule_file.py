@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from hitl_tui.meaning.amounts import NUMERALS
 from hitl_tui.meaning.expressions import Expressions, compiled, word_file
 from hitl_tui.meaning.stems import english_stem
 
@@ -219,7 +220,8 @@ def rules() -> Rules:
     groups = data.pop("lexicon")["verbs"].values()
     kinds = {kind: frozenset(words.split()) for kind, words in data["kinds"].items()}
     verbs = [word for group in groups for word in group.split() if word.isascii()]
-    tables = {name: Expressions(data[name]) for name in ("says", "follow", "written", "revise")}
+    tables = {name: Expressions(data[name]) for name in ("says", "follow", "revise")}
+    tables["written"] = Expressions({**data["written"], "numerals": "|".join(n for n in NUMERALS if n.isascii())})
     tables["commands"] = Expressions({**data["commands"], "verbs": "|".join(verbs)})
     return Rules.model_validate({**data, **tables, "kinds": kinds})
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hitl_tui.meaning.amounts import Amount, parse_amounts
+from hitl_tui.meaning.amounts import NUMERALS, Amount, parse_amounts
 from hitl_tui.meaning.expressions import Expressions
 from hitl_tui.planning.rule_planner.rule_file import lexicon, rules
 
@@ -70,6 +70,12 @@ def given_in(text: str) -> list[Given]:
             found.append(one)
             taken[here] = b"x" * len(taken[here])
     return sorted(found, key=lambda g: g.place)
+
+
+def counted_in(text: str) -> list[Given]:
+    """Return the numbers of a text that are words before what they count: "three apples"."""
+    found = rules().written.numeral.finditer(text)
+    return [Given("number", NUMERALS[match[0].lower()], match.span(), stop=match.end()) for match in found]
 
 
 def _all_given(text: str, written: Expressions) -> Iterator[Given]:
