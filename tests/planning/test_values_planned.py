@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from own_teams import INTEGER, TEAMS, TEXT, own
+from own_teams import INTEGER, NUMBER, TEAMS, TEXT, own
 from planning_support import agents
 
 from hitl_tui.core.errors import MissingInput
@@ -22,6 +22,12 @@ SHOP = {
     team.name: team
     for team in (
         own("order", "Orders items from the shop.", {"item": TEXT, "count": INTEGER}, "item count"),
+        own(
+            "won",
+            "Converts an amount of a currency to won.",
+            {"amount": NUMBER, "unit": {"type": "string", "enum": ["EUR", "USD"]}},
+            "amount unit",
+        ),
         own("price", "Price of an item in the shop.", {"item": TEXT, "count": {**INTEGER, "default": 1}}, "item"),
     )
 }
@@ -42,7 +48,8 @@ def _bound(text: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 _BUILT_IN = {**agents(), "command_team": replace(agents()["command_team"], bind=_bound)}
 _OWN = {**TEAMS, **SHOP}
-_OWN.pop("shipping_cost")  # its cost is a price as well
+for other in ("shipping_cost", "currency"):  # these could be meant as well
+    _OWN.pop(other)
 AGENT = PlanningAgent({**_BUILT_IN, **_OWN}, RulePlanner({c.name: c for c in (CLEAN, DISK)}), now=lambda: "")
 NOTES = ("lacks", "unplaced", "unread", "remarks")
 
@@ -133,6 +140,14 @@ def test_each_of_several_values_for_one_parameter_has_a_step_that_is_titled_with
         (
             f'send a mail to {ANN} with the subject "A" and to {BOB} with the subject "B"',
             [f'send a mail to {ANN} with the subject "A"', f'send a mail to {BOB} with the subject "B"'],
+        ),
+        (
+            f'{ANN}에게는 제목 "A"으로, {BOB}에게는 제목 "B"로 메일 보내줘',
+            [f'{ANN}에게는 제목 "A"로 메일 보내줘', f'{BOB}에게는 제목 "B"로 메일 보내줘'],
+        ),
+        (
+            f'mail "X" to both {ANN} and {BOB}, subject "Y"',
+            [f'mail "X" to {one}, subject "Y"' for one in (ANN, BOB)],
         ),
         ("order pens and apples", ["order pens", "order apples"]),
         ("order 5 pens and apples", ["order 5 pens", "order apples"]),
@@ -274,8 +289,10 @@ def test_what_asks_about_the_description_of_a_command_does_not_run_it(query: str
         ("order pens and apples, 5 of each", "order", [("pens", 5), ("apples", 5)]),
         ("order 2 books", "order", [("books", 2)]),
         ("What's the price of 3 pens and 2 notebooks?", "price", [("pens", 3), ("notebooks", 2)]),
+        ("사과를 3개, 배를 2개 주문해줘", "order", [("사과", 3), ("배", 2)]),
         ("연필 3개와 공책 2권의 가격을 알려줘", "price", [("연필", 3), ("공책", 2)]),
         ("What's the vat of 1000 won and 2000 won?", "vat", [(1000, 0.1), (2000, 0.1)]),
+        ("100유로와 50달러를 원으로 환산해줘", "won", [(100, "EUR"), (50, "USD")]),
         ("1000원과 2000원의 부가세를 계산해줘", "vat", [(1000, 0.1), (2000, 0.1)]),
         ("1000원, 2000원, 3000원의 부가세는 얼마야?", "vat", [(1000, 0.1), (2000, 0.1), (3000, 0.1)]),
     ],
@@ -301,6 +318,16 @@ def test_each_object_of_a_list_has_a_step_with_its_own_number(query: str, team: 
             [{}],
             [{"lacks": ["item", "count"], "unread": ["pens", "apples"], "unplaced": ["5", "3"]}],
         ),
+        (
+            "order 4 pens, 2 of them red",
+            [{}],
+            [{"lacks": ["item", "count"], "unread": ["pens", "red"], "unplaced": ["4", "2"]}],
+        ),
+        (
+            "order 10 kg of rice and 2 kg of beans",
+            [{}],
+            [{"lacks": ["item", "count"], "unread": ["rice", "beans"], "unplaced": ["10 kg", "2 kg"]}],
+        ),
         ("order 5 pens and 30", [{"item": "pens"}], [{"lacks": ["count"], "unplaced": ["5", "30"]}]),
     ],
 )
@@ -310,3 +337,17 @@ def test_a_number_is_given_to_no_object_that_it_was_not_said_of(
     todos = planned(query)
     assert [given(todo) for todo in todos] == each
     assert [noted(todo) for todo in todos] == notes
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f'send a mail to {ANN} and {BOB}. The subject is "Hi".',
+        f'{ANN}과 {BOB}에게 메일을 보내줘. 제목은 "Hi"로 해줘',
+    ],
+)
+def test_what_goes_on_from_a_list_holds_for_each_of_it(query: str) -> None:
+    todos = planned(query)
+    assert [given(todo) for todo in todos] == [{"to": one, "subject": "Hi"} for one in (ANN, BOB)]
+    assert not any("lacks" in todo.metadata for todo in todos)
+    assert [ANN in todo.description for todo in todos] == [True, False]

@@ -23,7 +23,7 @@ from hitl_tui.meaning.amounts import UNITS, Unit, unit_named
 from hitl_tui.meaning.glossary import translations
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts, ParameterFacts
 from hitl_tui.planning.rule_planner.query_reader import WHOLE_WORD, listed, unread
-from hitl_tui.planning.rule_planner.rule_file import alike, lexicon, name_words, rules, stem
+from hitl_tui.planning.rule_planner.rule_file import alike, goes_on, lexicon, name_words, rules, stem
 from hitl_tui.planning.rule_planner.values import PAIR, PARTICLE, Given, Span, blanked, counted_in, given_in, overlaps
 
 _WORD = re.compile(r"[A-Za-z가-힣][\w'-]*")
@@ -35,6 +35,8 @@ _SPECIAL = ("clock", "date", "email", "url", "code", "text")
 _OWN_KIND = ("email", "url")
 _READ_AS: dict[str, tuple[type, ...]] = {"integer": (int,), "number": (int, float), "boolean": (bool,)}
 _SYLLABLE = re.compile("[가-힣]")
+_OF_UNIT = re.compile("(?<=[가-힣])(?:으로|로|을|를)$")
+_OBJECT = re.compile("[가-힣][을를]")
 _ENDING = re.compile("[가-힣]+")
 _CERTAIN = 20
 """More than the words beside a value ever speak for it."""
@@ -101,6 +103,13 @@ def in_declared_order(values: JsonObject, facts: CommandFacts) -> JsonObject:
 def of_kind(words: Sequence[str], kinds: frozenset[str]) -> bool:
     """Whether one of the words, in the singular or plural, names such a kind."""
     return any(word.lower() in kinds or word.lower().removesuffix("s") in kinds for word in words)
+
+
+def unit_in(word: str, facts: CommandFacts) -> frozenset[str]:
+    """Return a unit that a word names and that something that can be called says of itself: "원" and "won"."""
+    unit = unit_named(_OF_UNIT.sub("", word))
+    named = {one.name for said in re.findall(r"\w+", facts.description) if unit and (one := unit_named(said))}
+    return frozenset({unit.name} & named) if unit else frozenset()
 
 
 # What a parameter takes -----------------------------------------------------------------------------------------------
@@ -280,9 +289,7 @@ class _Filling:
         for start, end in names.intersection(places):
             before = rules().commands.kind_before.search(self.text[:start])
             behind = rules().commands.kind_behind.match(self.text, end)
-            yield from (
-                (match.start("kind"), match.end(group)) for match, group in ((before, 0), (behind, "kind")) if match
-            )
+            yield from ((match.start("kind"), match.end()) for match in (before, behind) if match)
 
     def take_surest(self) -> None:
         """Take what is surely meant for a parameter, the surest first; of several counts none is surer."""
@@ -461,6 +468,8 @@ class _Filling:
         for match in _WORD.finditer(self.text):
             start, word = match.start(), match[0].removesuffix("'s")
             plain = lexicon().plain(word)
+            if plain == word and _OBJECT.fullmatch(word) and goes_on(word[0], word[1]):
+                plain = word[0]
             tells = (
                 plain and not self._number_beside(match.span()) and (lexicon().is_verb(plain) or told.fullmatch(plain))
             )
@@ -481,7 +490,7 @@ class _Filling:
         for match in WHOLE_WORD.finditer(self.clause):
             word = lexicon().plain(re.sub("[ -]", "", match[0]))
             tells = self.facts.own and lexicon().is_verb(match[0]) and not self._number_beside(match.span())
-            if lexicon().found(word, own) or tells:
+            if lexicon().found(word, own) or tells or unit_in(match[0], self.facts):
                 known.append(match.span())
         return known
 
@@ -504,6 +513,8 @@ class _Filling:
         own_numbers = self._own_numbers()
         several = [(self._with_number(place, own_numbers), one) for place, one in self.several]
         start, end = several[0][0][0], several[-1][0][1]
+        if both := rules().commands.both.search(self.clause[:start]):
+            start = both.start()
         calls = list[Call]()
         for place, one in several:
             own = self.clause[slice(*place)]

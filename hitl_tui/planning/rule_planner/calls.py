@@ -14,9 +14,9 @@ from hitl_tui.core.errors import BadInput, PlanError
 from hitl_tui.core.messages import Message
 from hitl_tui.core.names import nearest
 from hitl_tui.meaning.word_forms import is_past, is_question_word
-from hitl_tui.planning.rule_planner.arguments import Call, but_counted, fill, in_declared_order, of_kind
+from hitl_tui.planning.rule_planner.arguments import Call, but_counted, fill, in_declared_order, of_kind, unit_in
 from hitl_tui.planning.rule_planner.command_facts import CommandFacts
-from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, split
+from hitl_tui.planning.rule_planner.query_reader import WORD, Clause, listed, refers, split
 from hitl_tui.planning.rule_planner.rule_file import Expression, lexicon, name_words, rules
 from hitl_tui.planning.rule_planner.values import PAIR, Span, blanked, given_in, overlaps
 
@@ -25,6 +25,7 @@ _LEADS = " \t,:–-"
 """What stands between a name and what it is told."""
 _KOREAN = re.compile("[가-힣]")
 _CLOSING = re.compile(r"[)\]\"'”’]*")
+_ENDING = re.compile("[가-힣]*")
 _HALF = 0.5
 _DESCRIBED = 100.0
 """More than what a clause has in common with something that can be called ever comes to."""
@@ -93,8 +94,8 @@ def _without_conditions(
     unclear: list[tuple[str, str]] = []
     for clause in split(text, [m.place for m in mentions]):
         verdict, named = _named_in(clause, mentions, known)
-        if verdict is _Verdict.NOTHING and calls and (further := _goes_on(calls[-1], clause)):
-            calls[-1:] = further
+        if verdict is _Verdict.NOTHING and calls and (further := _goes_on_from(calls, clause)):
+            calls[-len(further) :] = chain(*further)
         elif verdict is _Verdict.CALLED:
             calls += _calls_of(clause, named, known)
         elif verdict is not _Verdict.NEGATED:
@@ -150,7 +151,8 @@ def _each(clause: str, facts: CommandFacts, named: Sequence[Span]) -> list[Call]
         for call in fill(clause[start:end], facts, [(a - start, b - start) for a, b in named if start <= a < end])
     ]
     given = found[0].parameters.keys()
-    alike = all(one.parameters.keys() == given and not (one.unread or one.unplaced) for one in found)
+    apart = not any(refers(clause[start:end]) for start, end in parts[1:])
+    alike = apart and all(one.parameters.keys() == given and not (one.unread or one.unplaced) for one in found)
     return _as_whole(clause, found) if alike and given and found[1:] else whole
 
 
@@ -172,12 +174,24 @@ def _as_whole(clause: str, calls: Sequence[Call]) -> list[Call]:
     head, tail = clause[:begins].rstrip(), clause[ends:]
     found = list[Call]()
     for call in calls:
-        said = clause[max(call.start, begins) : min(call.end, ends)].strip()
+        done = call.start + max((end for _, end in call.used), default=0)
+        rest = "" if _ENDING.fullmatch(clause, done, call.end) else clause[done : min(call.end, ends)]
+        said = f"{clause[max(call.start, begins) : done]}{rest}".strip()
         lead = rules().commands.value_lead.search(f"{head} ") if call is not first else None
         again = lead and said.lower().startswith(lead[0].lower())
         before = head[: lead.start()].rstrip() if lead and again else head
         found.append(replace(call, words=f"{before} {said}{tail}".strip(), apart=said))
     return found
+
+
+def _goes_on_from(calls: Sequence[Call], clause: Clause) -> list[list[Call]]:
+    """Return what `_goes_on` does with the last call, or with each of the last ones, which are of one list."""
+    last = calls[-1]
+    further = _goes_on(last, clause)
+    if len(further) != 1 or not last.apart:
+        return [further] if further else []
+    of_list = takewhile(lambda one: one.facts is last.facts and one.apart and one.lacks == last.lacks, reversed(calls))
+    return [_goes_on(one, clause) for one in reversed([*of_list])]
 
 
 def _goes_on(last: Call, clause: Clause) -> list[Call]:
@@ -440,11 +454,13 @@ def _score(
     beside = _counted(clause, given) if deeds and lacks else []
     matched = total = 0.0
     for (place, word), found in zip(words, all_found, strict=True):
+        found = found or unit_in(word, facts)
         meant = lexicon().concepts(word)
         if meant & wanted or (part < 1.0 and meant & lexicon().looking and not meant & own):
             continue
-        if not found and overlaps(place, [*given, *used, *beside]):
+        if not found and overlaps(place, [*given, *used]):
             continue
+        found = found or (frozenset([word]) if place in beside else found)
         said = sum(bool(found & vocabulary) for vocabulary in vocabularies.values())
         weight = 1.0 + (1.0 / said if said else 0.0)
         total, matched = total + weight, matched + (weight if found else 0.0)
@@ -486,7 +502,7 @@ def _counted(clause: str, given: Sequence[Span]) -> list[Span]:
     """Return the words right beside numbers, which say what is counted."""
     words = [match.span() for match in re.finditer(r"[A-Za-z가-힣]+", clause)]
     spaces = ((place, clause[place[1] : start], clause[end : place[0]]) for place in words for start, end in given)
-    return [place for place, behind, before in spaces if " " in (behind, before)]
+    return [place for place, behind, before in spaces if behind == " " or before in (" ", " of ")]
 
 
 def _complete(clause: str, calls: Sequence[Call]) -> bool:

@@ -53,7 +53,7 @@ def goes_on(word: str, particle: str) -> bool:
         return True
     consonant = last % 28
     if particle in ("으로", "로"):
-        return (particle == "으로") == (consonant not in (0, 8))
+        return word[-1] != "으" and (particle == "으로") == (consonant not in (0, 8))
     return particle not in ("는가를와" if consonant else "은이을과")
 
 
