@@ -351,3 +351,19 @@ def test_what_goes_on_from_a_list_holds_for_each_of_it(query: str) -> None:
     assert [given(todo) for todo in todos] == [{"to": one, "subject": "Hi"} for one in (ANN, BOB)]
     assert not any("lacks" in todo.metadata for todo in todos)
     assert [ANN in todo.description for todo in todos] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Who ordered 5 pens and 3 apples?",
+        "Who ordered 5 pens?",
+        "Did Ann order 5 pens and 3 apples?",
+        "did you order 5 pens?",
+        "누가 볼펜 5개와 지우개 3개를 주문했어?",
+        "볼펜 5개를 주문했나요?",
+        "How do I order 5 pens and 3 apples?",
+    ],
+)
+def test_a_question_about_what_was_done_does_it_not_again(query: str) -> None:
+    assert [todo.agent_name for todo in planned(query)] == ["search_team"]

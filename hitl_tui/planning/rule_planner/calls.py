@@ -376,7 +376,7 @@ def _verdict(clause: str, named: Sequence[_Mention], known: Mapping[str, Command
     rest = after[team.end() :] if team else after
     if rules().denied(before, rest):
         return _Verdict.NEGATED
-    if howto.search(before):
+    if howto.search(before) or asked.done.search(clause):
         return _Verdict.NOTHING
     if asked.run_before.search(before) or (asked.with_team.search(before) and (team or facts.own)):
         return _Verdict.CALLED
@@ -439,7 +439,7 @@ def _score(
         part = 1.0  # "write" says little: what is to be written has to be the same
     takes = facts.own or any(p.needed for p in facts.parameters.values())
     strange = any(match["name"] not in facts.parameters for match in PAIR.finditer(clause))
-    if strange or rules().commands.how.search(clause):
+    if strange or rules().commands.how.search(clause) or _was_done(clause, facts):
         return 0.0
     if _describes(clause, facts):
         return _DESCRIBED
@@ -474,6 +474,15 @@ def _score(
     tells = rules().commands.request.search(clause) or rules().commands.told.fullmatch(first)
     told = not asking and (matched == total or used) and tells
     return matched if told or _complete(clause, calls) else 0.0
+
+
+def _was_done(clause: str, facts: CommandFacts) -> bool:
+    """Whether a clause tells or asks that something was done which something that can be called does."""
+    past = (
+        word for word in re.findall(r"[가-힣]+", clause) if is_past(word) and not rules().commands.wish.search(word)
+    )
+    deeds = lexicon().deeds(facts)
+    return any(lexicon().concepts(word) & deeds for word in past) or rules().commands.done.search(clause) is not None
 
 
 def _describes(clause: str, facts: CommandFacts) -> bool:
