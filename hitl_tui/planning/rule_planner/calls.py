@@ -27,6 +27,8 @@ _KOREAN = re.compile("[가-힣]")
 _CLOSING = re.compile(r"[)\]\"'”’]*")
 _ENDING = re.compile("[가-힣]*")
 _HALF = 0.5
+_MOST_PARTS = 64
+"""Parts of one clause that can be calls of their own."""
 _DESCRIBED = 100.0
 """More than what a clause has in common with something that can be called ever comes to."""
 _SENTENCE_END = re.compile(r"[.;!?]+(?=\s|$)|\n")
@@ -145,15 +147,16 @@ def _each(clause: str, facts: CommandFacts, named: Sequence[Span]) -> list[Call]
         return whole
     borders = [0, *chain(*_between_items(clause)), len(clause)]
     parts = [*zip(borders[::2], borders[1::2], strict=True)]
-    found = [
-        replace(call, start=start, end=end)
-        for start, end in parts
-        for call in fill(clause[start:end], facts, [(a - start, b - start) for a, b in named if start <= a < end])
-    ]
-    given = found[0].parameters.keys()
-    apart = not any(refers(clause[start:end]) for start, end in parts[1:])
-    alike = apart and all(one.parameters.keys() == given and not (one.unread or one.unplaced) for one in found)
-    return _as_whole(clause, found) if alike and given and found[1:] else whole
+    if len(parts) > _MOST_PARTS or any(refers(clause[start:end]) for start, end in parts[1:]):
+        return whole
+    found = list[Call]()
+    for start, end in parts:
+        at = [(a - start, b - start) for a, b in named if start <= a < end]
+        found += (replace(call, start=start, end=end) for call in fill(clause[start:end], facts, at))
+        given = found[0].parameters.keys()
+        if not given or any(one.parameters.keys() != given or one.unread or one.unplaced for one in found):
+            return whole
+    return _as_whole(clause, found) if found[1:] else whole
 
 
 def _between_items(clause: str) -> list[Span]:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from hitl_tui.meaning.amounts import NUMERALS, Amount, parse_amounts
 from hitl_tui.meaning.expressions import Expressions
@@ -20,6 +21,8 @@ Span = tuple[int, int]
 
 _WORD = re.compile("[A-Za-z]+")
 _HANGUL = re.compile("[가-힣]")
+_REMEMBERED = 512
+"""Texts of which it is kept what they give: hundreds of tools are tried with the same few."""
 _NAME = 230
 """Characters before a word for a folder that its name stands in."""
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -63,13 +66,18 @@ def blanked(text: str, places: Sequence[Span]) -> str:
 
 def given_in(text: str) -> list[Given]:
     """Return what a text gives, in order: nothing in it is given twice."""
+    return [*_given_in(text)]
+
+
+@lru_cache(_REMEMBERED)
+def _given_in(text: str) -> tuple[Given, ...]:
     found, taken = list[Given](), bytearray(len(text))
     for one in _all_given(text, rules().written):
         here = slice(*one.place)
         if not any(taken[here]):
             found.append(one)
             taken[here] = b"x" * len(taken[here])
-    return sorted(found, key=lambda g: g.place)
+    return tuple(sorted(found, key=lambda g: g.place))
 
 
 def counted_in(text: str) -> list[Given]:
