@@ -39,6 +39,7 @@ from hitl_tui.supervisor.open_session import open_session
 from hitl_tui.supervisor.remote_reviews import RemoteReviews, WaitingReview
 from hitl_tui.supervisor.session_follower import SessionFollower
 from hitl_tui.supervisor.session_registry import SessionRegistry
+from hitl_tui.supervisor.session_summary import SessionSummary
 from hitl_tui.supervisor.session_view import SessionView
 from hitl_tui.supervisor.snapshot import Question, Snapshot, counted_now, listed
 from hitl_tui.task_checkpoints.checkpoint import AWAITED, Checkpoint, unawaited
@@ -211,21 +212,44 @@ async def inbox(job: Job) -> int:
             counts = await registry.ledger.waiting_counts(utc_now())
             total += sum(counts.values()) - sum(one.step is None and one.review is None for one in found)
         found = found[:most]
+        cut_off = await _cut_off(registry, words)
         message = counted_message("{} question waits.", "{} questions wait.", total)
         if total > len(found):
             message = Message("{} questions wait; the {} most urgent are shown (--limit).", total, len(found))
         if given.json:
             requests: list[Json] = [one.to_dict() for one in found]
-            _document(job, registry, message, requests=requests, warnings=[*warnings])
+            stopped: list[Json] = [
+                {"session_id": one.id, "title": one.title, "updated": one.updated, "command": _opens(job, one)}
+                for one in cut_off
+            ]
+            _document(job, registry, message, requests=requests, warnings=[*warnings], interrupted=stopped)
         else:
             _print_problems(job, registry)
             job.say(*warnings)
             people = ApproverFile(job.data).current
             files = await _files(registry, found)
             lines = (line for one in found for line in _lines(job, one, people, files))
-            job.out.lines([*lines, shown(translate(message))])
+            half_done = Message("{} was interrupted and may have left something half done; to open it: {}")
+            stands_still = [half_done.filled(one.id, _opens(job, one)) for one in cut_off]
+            job.out.lines([*lines, *(shown(translate(said)) for said in stands_still), shown(translate(message))])
         await _note_shown(job, registry, found)
         return WAITS if found else _code_of(registry)
+
+
+async def _cut_off(registry: SessionRegistry, words: Sequence[str]) -> list[SessionSummary]:
+    """Return the sessions that ended in the middle of something and ask nothing before they are opened.
+
+    Args:
+        registry: all sessions; looked at are those that were made last, as `sessions` lists them.
+        words: only those that have all of them.
+    """
+    listed = await registry.admin.sessions(newest=_LINES)
+    found = [one for one in listed if one.status == "interrupted"]
+    return [one for one in found if all(word in str(one.to_dict()).casefold() for word in words)]
+
+
+def _opens(job: Job, session: SessionSummary) -> str:
+    return f"hitl-tui --session {session.id}{job.place}"
 
 
 def _document(job: Job, registry: SessionRegistry, message: Message, **content: Json) -> None:

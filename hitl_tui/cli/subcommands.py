@@ -291,7 +291,8 @@ _ROWS = (
         "list what waits for people: questions of sessions, and steps of any agent",
         "[--search TEXT] [--limit N] [--workspace DIR] [--data DIR] [--as NAME] [--json]",
         "List what waits for people: of all sessions, of all tasks that masc-checkpoint recorded, and of the runtime\n"
-        "elsewhere that the settings name. What expires first comes first.",
+        "elsewhere that the settings name. What expires first comes first. Sessions that were cut off in the middle\n"
+        "of something are named, and how to open them: only then do they ask.",
         (
             option("--search", metavar="TEXT", default="", help="only those with all of these words"),
             option("--limit", metavar="N", type=count, help="list at most this many (default: 100; all with --json)"),

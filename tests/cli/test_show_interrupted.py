@@ -58,3 +58,38 @@ def test_show_says_what_was_asked_and_that_nothing_was_planned(tmp_path: Path, m
     went_on = shell.process("do", "s1", "/todo list", "--json").json
     assert [todo["status"] for todo in went_on["todos"]][:1] == ["waiting_approval"]
     assert "next" not in shell.run("show", "s1", "--json").json
+
+
+EFFECT = """
+import os, signal
+from langgraph.graph import END, START, StateGraph
+
+def send(state):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+builder = StateGraph(dict)
+builder.add_node("send", send)
+builder.add_edge(START, "send")
+builder.add_edge("send", END)
+graph = builder.compile()
+"""
+
+
+def test_the_inbox_names_what_was_cut_off_in_an_effect_without_opening_it(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    (shell.workspace / "agent.py").write_text(EFFECT)
+    died = shell.process("attach", "agent.py:graph", "--input", "{}")
+    assert died.code == -signal.SIGKILL
+    listed = shell.run("inbox")
+    assert listed.out.splitlines() == [
+        "s1 was interrupted and may have left something half done; to open it: hitl-tui --session s1",
+        "0 questions wait.",
+    ]
+    document = shell.run("inbox", "--json").json
+    (cut_off,) = document["interrupted"]
+    assert (cut_off["session_id"], cut_off["command"]) == ("s1", "hitl-tui --session s1")
+    assert document["requests"] == []
+    assert [s["session_status"] for s in shell.run("sessions", "--json").json["sessions"]] == ["interrupted"]
+    shell.process("do", "s1", "/todo list")
+    asked = shell.run("inbox", "--json").json
+    assert [one["kind"] for one in asked["requests"]] == ["effect"] and asked["interrupted"] == []
