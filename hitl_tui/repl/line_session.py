@@ -17,7 +17,7 @@ from hitl_tui.commands.question_lookup import answer_hint
 from hitl_tui.commands.results import CommandResult
 from hitl_tui.commands.session_commands import WITHOUT_SESSION
 from hitl_tui.commands.spec import help_table
-from hitl_tui.config.declared_graphs import GraphDeclaration, graph_in
+from hitl_tui.config.declared_graphs import Attachment, GraphDeclaration, graph_in
 from hitl_tui.config.loader import load_config
 from hitl_tui.config.starters import Starter, new_copy, starters
 from hitl_tui.core.errors import BadInput, ConfigError, HitlError, OwnerGone
@@ -429,12 +429,14 @@ class LineSession:
         if source.waits:  # a script knows what it wants to say
             return
         mode = self._options.mode or _declared_mode(self._workspace)
-        lines = [
-            _("hitl-tui: agents propose steps; {safety}.").format(safety=safety_words(mode)),
-            _("Write a question to start. Workspace: {workspace}").format(workspace=shown(str(self._workspace))),
-        ]
+        lines = [_("hitl-tui: agents propose steps; {safety}.").format(safety=safety_words(mode))]
+        workspace, attached = shown(str(self._workspace)), self._options.attached
+        if attached is not None:
+            lines += [_("Workspace: {workspace}").format(workspace=workspace), *_graph_lines(attached)]
+        else:
+            lines.append(_("Write a question to start. Workspace: {workspace}").format(workspace=workspace))
         lines += [shown(translate(said)) for said in folder_problems(self._workspace, self._registry.approvers.current)]
-        for number, starter in enumerate(_offered(), start=1):
+        for number, starter in enumerate(_offered() if attached is None else (), start=1):
             lines += [f"  {number}  {starter.title}", f"     {clipped(starter.question, _QUESTION)}"]
         known = await self._registry.admin.sessions()
         self._stored, self._last = len(known), max(known, key=lambda s: s.updated).id if known else ""
@@ -457,7 +459,7 @@ class LineSession:
 
     async def _at_home(self, line: str) -> None:
         text = line.strip()
-        offered = _offered()
+        offered = _offered() if self._options.attached is None else []
         if text.isascii() and text.isdigit() and 1 <= int(text[:3]) <= len(offered):
             await self._start(offered[int(text) - 1])
         elif text in self._registry.data.ids():
@@ -693,6 +695,17 @@ def _cancels(line: str | None) -> bool:
         return line is not None and is_command(line) and parse(line).spec.name == "todo cancel"
     except HitlError:
         return False
+
+
+def _graph_lines(attached: Attachment) -> list[str]:
+    """Return what an attached graph is and takes, and that its input is to be written."""
+    graph = attached.graph
+    return [
+        shown(_("Graph: {name} ({target})").format(name=graph.name, target=graph.target)),
+        *(shown(translate(note)) for note in attached.notes),
+        shown(_("Takes {shape}").format(shape=attached.takes)),
+        _("Write its input to start: JSON or words."),
+    ]
 
 
 def _offered() -> list[Starter]:

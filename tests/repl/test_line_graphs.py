@@ -140,3 +140,15 @@ def test_a_key_and_a_reason_refuse_what_a_graph_asks(line: Line, source: str, sa
     terminal.wait(said)
     assert terminal.leave() == 0
     assert "we need them" in line.pipe("", "do", "s1", "/decisions")[1]
+
+
+def test_a_graph_without_an_input_is_asked_for_it_and_says_what_it_takes(line: Line) -> None:
+    (line.workspace / "agent.py").write_text(GRAPH.replace("sleep 2; read x; ", ""))
+    terminal = Terminal(line.started("attach", "agent.py:graph", "--line"), 40, 120)
+    shown = terminal.wait("/quit quits.")
+    assert "Graph: agent (" in shown and 'Takes {"text": string}' in shown
+    assert "Write its input" in shown and "Write a question" not in shown and "The landlord" not in shown
+    terminal.send("1\r")  # no number of a starter
+    asked = terminal.wait("Approve 001?")
+    assert "agent" in asked and "landlord" not in asked
+    assert terminal.leave() == 0
