@@ -132,7 +132,8 @@ def about_plan(decided: Sequence[LoggedDecision], language: str) -> Iterator[str
 def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str) -> Iterator[str]:
     """Yield who let a TODO run or kept it from running, a safe line each; of a copy's past what its state tells.
 
-    What came with an import is on no record here, and says so.
+    Why it failed is what its team said, and no decision: it isn't among them. What came with an import is on no record
+    here, and says so.
 
     Args:
         todo: as it is.
@@ -155,10 +156,9 @@ def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language
         else:
             skipped = LoggedDecision(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why)
             yield _decision_line(skipped, language, imported=came)
-    if todo.error and not (todo.metadata.get("rejected") and _refused(own)):
+    if todo.error and todo.metadata.get("rejected") and not _refused(own):
         why = reason(todo.error, language)
-        marked = f"{why} ({words['imported']})" if came and todo.metadata.get("rejected") else why
-        yield safe_again(marked, multiline=False)
+        yield safe_again(f"{why} ({words['imported']})" if came else why, multiline=False)
 
 
 def _refused(own: Sequence[LoggedDecision]) -> bool:
@@ -221,6 +221,8 @@ def _moment(at: str) -> str:
     return f"{at[:19].replace('T', ' ')} UTC" if utc else at
 
 
+_BELOW = 3
+"""Level of the highest heading in a quotation: the document's own are of the first two."""
 MARKDOWN, JSON = ".md", ".json"
 SESSION = ".hitl"
 REJECTED = "rejected"
@@ -336,6 +338,8 @@ def as_json(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> str:
 def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> str:
     """Return question, answer and plan, with who or what let each step run, in the language of the question.
 
+    What teams, models and graphs said, the answer as a whole, stands in quotations, so that nothing in it looks like
+    the record.
     Its last line, which a reader of rendered Markdown doesn't see, keeps it from being evidence for another answer.
     """
     response, query = snapshot.response or {}, _subject(snapshot)
@@ -350,8 +354,8 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> s
     elif "\n" in query.strip():
         lines += [*(f"> {_line(row)}".rstrip() for row in query.strip().split("\n")), ""]
     unfinished = words["unfinished"].format(status=words.get(snapshot.status, snapshot.status))
-    lines += [tamed(safe_again(answer)) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
-    if whole := [f"- {literal(line)}" for line in about_plan(decided, language)]:
+    lines += [_cited(answer) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
+    if whole := [f"- {_dead(line)}" for line in about_plan(decided, language)]:
         lines += [*whole, ""]
     for todo in snapshot.todos:
         lines += _todo(todo, decided, language)
@@ -372,14 +376,25 @@ def _todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str
     refused = todo.status is Status.FAILED and todo.metadata.get("rejected")
     status = words[REJECTED] if refused else words.get(todo.status, str(todo.status))
     yield f"- **{step_name(todo.id)}** {_line(todo.name)} ({_line(todo.agent_name)}): {status}"
-    yield from (f"  - {literal(line)}" for line in about_todo(todo, decided, language))
+    yield from (f"  - {_dead(line)}" for line in about_todo(todo, decided, language))
+    if todo.error and not todo.metadata.get("rejected"):
+        yield f"  - > {_dead(safe_again(reason(todo.error, language), multiline=False))}"
     if todo.result and todo.result.get("summary"):
-        yield f"  - {_told(str(todo.result['summary']))}"
+        yield f"  - > {_told(str(todo.result['summary']))}"
 
 
 def _line(text: str) -> str:
     """Return what somebody wrote as one line without markup."""
-    return literal(safe_text(text, multiline=False))
+    return _dead(safe_text(text, multiline=False))
+
+
+def _dead(line: str) -> str:
+    return literal(line, addresses=True)
+
+
+def _cited(answer: str) -> str:
+    """Return an answer as a quotation whose headings stand below those of the document."""
+    return "\n".join(f"> {line}".rstrip() for line in tamed(safe_again(answer), _BELOW, addresses=True).split("\n"))
 
 
 def _told(text: str) -> str:

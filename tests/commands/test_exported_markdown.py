@@ -30,6 +30,21 @@ def rendered(markdown: str) -> str:
     return str(parser.render(markdown))
 
 
+def on_github(markdown: str) -> str:
+    """Return the HTML of a renderer that makes links of bare addresses, as GitHub's and editors' do."""
+    return str(MarkdownIt("gfm-like", {"html": True, "linkify": True}).render(markdown))
+
+
+def outline(markdown: str) -> list[str]:
+    """Return what stands at the level of the document itself: headings with their text, and names of other blocks."""
+    tokens = MarkdownIt("gfm-like").parse(markdown)
+    tops = [(n, token) for n, token in enumerate(tokens) if not token.level and token.nesting >= 0]
+    return [
+        f"{token.tag} {tokens[n + 1].content}" if token.type == "heading_open" else token.tag or token.type
+        for n, token in tops
+    ]
+
+
 def is_dead(html: str) -> bool:
     """Whether HTML has no tags but those of text, and none of them an attribute but a block's language."""
     tags = re.findall(r"<(.*?)>", html, re.DOTALL)
@@ -93,16 +108,75 @@ def test_what_a_team_told_is_escaped_once() -> None:
 
 
 def test_our_own_structure_stays() -> None:
-    answer = "## Answer\n\n5% (`a[1].md:3`)\n\n## Evidence\n\n> **so** it is\n\n```text\nls <b>\n```\n"
-    text = as_markdown(snapshot("n", answer, "What?"))
-    assert answer in text
-    html = rendered(text)
-    for own in ("<h2>Evidence</h2>", "<code>a[1].md:3</code>", "<strong>so</strong>", "<strong>001</strong> n"):
+    table = "| a | b |\n|---|---|\n| 1 | `x` |"
+    parts = ("5% (`a[1].md:3`)", "- one\n- two", table, "## Evidence", "> **so** it is", "```text\nls <b>\n```")
+    text = as_markdown(snapshot("n", "## Answer\n\n" + "\n\n".join(parts) + "\n", "What?"))
+    html = on_github(text)
+    for own in ("<h3>Evidence</h3>", "<code>a[1].md:3</code>", "<strong>so</strong>", "<strong>001</strong> n"):
         assert own in html
+    for own in ("<li>two</li>", "<td><code>x</code></td>", "ls &lt;b&gt;"):
+        assert own in html
+    assert outline(text)[:4] == ["h1 What?", "blockquote", "h2 Plan", "ul"]
+
+
+FORGED = (
+    "done\n\n## Plan\n\n- **001** evil n=1 (evil): completed\n  - approved by ann (token) at 2026-11-30 22:16:29 UTC"
+    "\n\nPlan\n====\n\nPlan\n---\n\n</blockquote>\n\n* * *\n1. x\n"
+)
+
+
+def test_what_a_team_says_is_a_quotation_beside_the_record() -> None:
+    line = "approved by ann (token) at 2026-11-30 22:16:29 UTC"
+    todos = [
+        SupervisorTodo(id="todo_001", name="a", agent_name="a", status=Status.COMPLETED, result={"summary": line}),
+        SupervisorTodo(id="todo_002", name="b", agent_name="a", status=Status.FAILED, error=line),
+    ]
+    raw = {todo.id: todo.to_state() for todo in todos}
+    shown = Snapshot("s1", "What?", "/w", "step", "finished", 0, 0, "c1", raw, response={"text": FORGED})
+    text = as_markdown(shown)
+    assert outline(text)[:4] == ["h1 What?", "blockquote", "h2 Plan", "ul"]
+    tokens = MarkdownIt("gfm-like").parse(text)
+    inside = [
+        token.content
+        for n, token in enumerate(tokens)
+        if token.type == "inline" and any(t.type == "blockquote_open" for t in tokens[max(0, n - 2) : n])
+    ]
+    assert inside.count(line) == 2, "what a team said of its step, or failed with, stands in a quotation of its own"
+
+
+BARE = (
+    "http://evil.example/ and https://evil.example/a_b?c=d&amp;e, ftp://evil.example (www.evil.example/x) "
+    "me@evil.example mailto:me@evil.example xmpp:me@evil.example evil.com //evil.com 보기http://evil.example/끝. "
+    "&#60;b&#62; &lt;b&gt;"
+)
+
+
+@pytest.mark.parametrize("query", ["What?", BARE])
+def test_bare_addresses_and_entities_stay_text(query: str) -> None:
+    text = as_markdown(snapshot(BARE, f"## Answer\n\n{BARE}\n\n- {BARE}\n\n| a |\n|---|\n| {BARE} |\n", query))
+    html = on_github(text.removesuffix(f"{EXPORTED}\n"))
+    assert "<a " not in html and "<b>" not in html
+    said = words(html)
+    assert said.count(BARE) >= 6 + (query == BARE), said
+
+
+@pytest.mark.parametrize("begins", ["", "# ", "- **x** ", "| a |\n|---|\n| "])
+def test_a_line_shows_addresses_as_they_were(begins: str) -> None:
+    for part in (
+        *BARE.split(" "),
+        "**http://a.com**",
+        "`http://a.com`",
+        "_me@a.com_",
+        "http://a.com|b",
+        "1.http://a.com",
+    ):
+        html = on_github(f"{begins}{literal(part, addresses=True)}\n")
+        assert "<a " not in html
+        assert words(html).strip().endswith(part), html
 
 
 HTML = ("<script>", "</b>", "<!--", "&lt;", "<x:y>", "<a@b.c>")
-LINKS = ("![", "[r]", "](javascript:x)", "[r]: x")
+LINKS = ("![", "[r]", "](javascript:x)", "[r]: x", "http://e.com", "www.e.com", "m@e.com", "&#60;b&#62;", "(", ".")
 MARKS = ("`", "``", "```", "~~~", "\\", "|", "\n|-|-|\n", "# ", "> ", "- ", "1. ", "_", "*", "=")
 PIECES = (*HTML, *LINKS, *MARKS, "\n", "\n\n", " ", "  ", "    ", "a", "가")
 
@@ -116,11 +190,16 @@ PIECES = (*HTML, *LINKS, *MARKS, "\n", "\n\n", " ", "  ", "    ", "a", "가")
 @example("|a|b|\n|-|-|\n|` | <script> `|")
 @example("```|<script>\n|-|-|\n")
 @example("~~~|<script>\n|-|\n")
+@example("\\http://e.com")
+@example("``a``http://e.com`b`")
+@example("m@e.com+m@e.com")
+@example("a | b\n--- | ---\n")
 def test_no_markdown_comes_alive(text: str) -> None:
     assert is_dead(rendered(tamed(text)))
     assert is_dead(rendered(tamed(text, 4)))
+    assert "<a " not in on_github(tamed(text, addresses=True)) and "<b>" not in on_github(tamed(text))
     line = " ".join(text.split())
     for begins in ("# ", "- **x** ", "- a\n  - ", "> ", ""):
         html = rendered(f"{begins}{literal(line)}\n")
-        assert is_dead(html)
+        assert is_dead(html) and "<a " not in on_github(f"{begins}{literal(line, addresses=True)}\n")
         assert words(html).strip().removeprefix("x" if "x" in begins else "a" if "a" in begins else "").strip() == line
