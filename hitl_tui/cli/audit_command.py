@@ -261,12 +261,15 @@ async def _verify_tasks(job: Job, stream: str | None) -> Verification:
     found = Verification(0, 0, ())
     for tasks in _task_records(job):
         try:
-            found = found.joined(await verify_each(tasks.ledger, tasks.place, stream))
-            steps = [one for one in await TaskCheckpoints(tasks.ledger).recorded() if one.unproven]
+            chains = await verify_each(tasks.ledger, tasks.place, stream)
+            found = found.joined(chains)
+            if not chains.ok:  # what they hold was changed, and says nothing
+                continue
+            steps = await TaskCheckpoints(tasks.ledger).recorded(stream)
             votes = [
                 Problem(placed(tasks.place, one.task_id), 0, Message("Step {}: {}", one.step, one.unproven))
                 for one in steps
-                if stream in (None, one.task_id, placed(tasks.place, one.task_id))
+                if one.unproven
             ]
             found = found.joined(Verification(0, 0, tuple(votes)))
         except StorageError as error:

@@ -200,9 +200,10 @@ class Bindings:
         return {**found, WHOLE: self.whole(root, declared.pins, around, frozenset(inside), starting)}
 
     def _data(self, declared: CommandDeclaration, argvs: Iterable[Sequence[str]], root: str) -> dict[str, str]:
-        """Return the digests of the files that a command names that executes none: it copies or deletes them."""
+        """Return the digests of the files that a command copies or moves which executes none."""
         excluded = path_pattern(declared.pins)
-        named = dict.fromkeys(name for argv in argvs for word in argv[1:] for name in _files_in(word, root))
+        words = (word for argv in argvs if argv for word in _copied(argv))
+        named = dict.fromkeys(name for word in words for name in _files_in(word, root))
         known = {name: self._digest(root, name) for name in named if _is_outside(name) or not excluded.match(name)}
         if len(known) <= MOST_NAMED:
             return known
@@ -381,6 +382,14 @@ def _files_in(word: str, root: str) -> Iterator[str]:
         name = _path_in(root, piece) or _path_in(root, f"{piece}/__main__.py" if piece else "")
         if name is not None:
             yield name
+
+
+def _copied(argv: Sequence[str]) -> Sequence[str]:
+    """Return the words of a command of the system that name what it copies or moves, but not where to."""
+    name = argv[0].rpartition("/")[2]
+    if name in ("cp", "mv", "ln"):
+        return argv[1:-1]
+    return [word for word in argv[1:] if word.startswith("if=")] if name == "dd" else ()
 
 
 def _path_starts(piece: str) -> Iterator[int]:

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from hitl_tui.core.board import Board, Draft, Rules
 from hitl_tui.core.errors import BadInput, HitlError, UnknownName
@@ -23,7 +23,7 @@ from hitl_tui.core.questions import MOST_CHANGED, question_of
 from hitl_tui.core.requests import Kind, Outcome, Request
 from hitl_tui.core.safe_text import mask_json, one_line, unsafe_text
 from hitl_tui.core.supersession import Cause
-from hitl_tui.core.todos import SupervisorTodo
+from hitl_tui.core.todos import SupervisorTodo, programs_of
 from hitl_tui.ledger.protocols import read_stream
 from hitl_tui.ledger.records import RequestView, decided_event
 from hitl_tui.supervisor.activity import ActivityStream, earlier_run
@@ -179,7 +179,11 @@ async def listed_otherwise(setup: SessionSetup, request_id: str) -> list[str]:
         found = await preview_of(setup, request, request.subject["arguments"])
     except HitlError as error:
         return [error.message]
-    now = mask_json(dict(cast("OutputPreview", found)), setup.secrets) if found is not None else {}
+    return _differing(shown, mask_json(dict(cast("OutputPreview", found)), setup.secrets) if found is not None else {})
+
+
+def _differing(shown: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return what two previews list as files that isn't the same in both; empty where all is."""
     lines = set(str(shown["text"]).splitlines()) ^ set(str(now.get("text", "")).splitlines())
     same = not lines and all(shown[name] == now.get(name) for name in ("files", "bytes"))
     return [] if same else sorted(lines) or [Message("the files that it lists")]
@@ -522,7 +526,13 @@ class OpenQuestions:
             found = await self._preview(request)
             if found is None:
                 return
-            await self._attach(request, found)
+            view = await self._ledger.request(request.id, self._setup.now())
+            before = view.evidence if view is not None else {}
+            if "files" in before and (changed := _differing(before, mask_json(dict(found), self._setup.secrets))):
+                # Somebody may have seen that, in another process: nothing else takes its place beside this question.
+                await self._ask_anew(request, programs_of(request.subject["arguments"]), changed)
+            else:
+                await self._attach(request, found)
             await self._evidence_attached(request.id)
 
         self._previews[request.id] = asyncio.create_task(show(), name=f"preview {request.id}")

@@ -502,9 +502,10 @@ class TaskCheckpoints:
         """Return what was decided from a time on, ISO 8601, UTC."""
         return await self._ledger.decided_since(since, self._now())
 
-    async def recorded(self) -> list[Checkpoint]:
-        """Return all steps of all tasks; nothing is settled by it."""
-        return [one for head in await self._ledger.streams() for one in await self._steps(head.stream)]
+    async def recorded(self, task_id: str | None = None) -> list[Checkpoint]:
+        """Return all steps of a task, or of all; nothing is settled by it."""
+        names = [head.stream for head in await self._ledger.streams()] if task_id is None else [task_id]
+        return [one for name in names for one in await self._steps(name)]
 
     async def expire(self) -> list[Checkpoint]:
         """Settle what is overdue in all tasks; return it."""

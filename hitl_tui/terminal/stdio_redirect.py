@@ -121,7 +121,9 @@ class HeardPipe:
                     continue
                 self._busy = True
                 data = os.read(self._reading, _CHUNK)
-                if not data:
+                if not data:  # nobody has its end any more
+                    if rest:
+                        self._heard([rest])
                     self._busy = False
                     return
                 *lines, rest = _ENDS.split(rest + decode(data))

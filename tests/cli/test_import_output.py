@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 
 GRAPH = r"""
 import os, sys
-os.write(1, b'{"status": "finished"}\n\x1b]0;title\x07past\n')
+os.write(1, b'{"status": "finished"}\n\x1b]0;title\x07past\nunended')
 print('{"status": "printed"}\x1b[31m')
 from typing import TypedDict
 from langgraph.graph import StateGraph, START, END
@@ -51,6 +51,7 @@ def test_a_document_stays_one_where_its_graph_writes_while_it_is_imported(shell:
     done = shell.process("attach", target, "--input", '{"to": "x"}', "--session", "s1", "--mode", "risk", "--json")
     assert done.json["session_id"] == "s1", done
     assert "\x1b" not in done.out and "past" not in done.out
+    assert "unended" in (shell.data / "hitl-tui.log").read_text()
     assert "past" in (shell.data / "hitl-tui.log").read_text()
     assert "\x1b" not in (shell.data / "hitl-tui.log").read_text()
 

@@ -53,19 +53,28 @@ def test_a_file_outside_that_is_exchanged_makes_another_approval(
     assert bound(root, *words) != before
 
 
-@pytest.mark.parametrize("argv", [["cp", "conf.new", "conf.live"], ["mv", "conf.new", "x"], ["rm", "./conf.new"]])
-def test_so_does_one_that_is_only_copied_or_deleted(tmp_path: Path, argv: list[str]) -> None:
+@pytest.mark.parametrize(
+    "argv", [["cp", "conf.new", "conf.live"], ["mv", "./conf.new", "x"], ["dd", "if=conf.new", "of=/tmp/x"]]
+)
+def test_so_does_one_that_is_only_copied(tmp_path: Path, argv: list[str]) -> None:
     (tmp_path / "conf.new").write_text("as it was")
     before = bound(tmp_path, *argv)
     (tmp_path / "conf.new").write_text("as it is now")
     assert bound(tmp_path, *argv) != before
 
 
+@pytest.mark.parametrize("argv", [["touch", "made"], ["cp", "a", "made"], ["rm", "made"]])
+def test_what_a_command_makes_or_deletes_is_no_part_of_its_input(tmp_path: Path, argv: list[str]) -> None:
+    before = bound(tmp_path, *argv)
+    (tmp_path / "made").write_text("by the step before")
+    assert bound(tmp_path, *argv) == before
+
+
 def test_many_files_are_bound_together(tmp_path: Path) -> None:
     names = [f"f{n:02}" for n in range(20)]
     for name in names:
         (tmp_path / name).write_text("as it was")
-    before = bound(tmp_path, "rm", *names)
+    before = bound(tmp_path, "cp", *names, "d")
     assert "8 more files" in before
     (tmp_path / "f19").write_text("as it is now")
-    assert bound(tmp_path, "rm", *names) != before
+    assert bound(tmp_path, "cp", *names, "d") != before
