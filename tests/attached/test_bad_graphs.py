@@ -184,6 +184,7 @@ def test_answers_of_the_wrong_kind_change_nothing(place: Place) -> None:
     assert place.done() == {"paid 12": 1}
 
 
+@pytest.mark.long
 def test_answers_to_another_question_or_given_twice_are_refused_by_name(place: Place) -> None:
     document = attach(place, f"{MISBEHAVES}:twice")
     first = question(document)["id"]
@@ -304,6 +305,7 @@ def test_factories_that_make_no_graph_are_one_sentence(place: Place, attribute: 
     assert says in ran.err.splitlines()[0]
 
 
+@pytest.mark.long
 def test_the_names_of_a_langgraph_json_are_graphs_and_teams(place: Place) -> None:
     named = {"review": f"{GRAPHS}/review.py:graph", "typed": {"path": f"{GRAPHS}/typed.py:graph"}}
     (place.workspace / "langgraph.json").write_text(json.dumps({"graphs": named}), encoding="utf-8")

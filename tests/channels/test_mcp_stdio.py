@@ -155,6 +155,7 @@ async def test_two_of_two_people_and_a_deadline(place: Place) -> None:
         assert "expired" in await refused(ann, "masc_approve", **which)
 
 
+@pytest.mark.long
 async def test_a_token_that_is_nobodys_starts_no_server(place: Place) -> None:
     process = await asyncio.create_subprocess_exec(
         PROGRAM,
@@ -205,6 +206,7 @@ async def test_what_is_no_message_is_answered_and_the_next_one_served(place: Pla
     assert (process.returncode, err) == (0, b"")
 
 
+@pytest.mark.long
 async def test_a_signal_ends_it_though_its_client_says_nothing(place: Place) -> None:
     process = await asyncio.create_subprocess_exec(
         PROGRAM,

@@ -95,6 +95,7 @@ def test_the_password_of_a_store_is_nowhere_to_be_seen(
         assert not path.is_file() or PASSWORD.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.long
 def test_what_the_rules_find_is_told_before_a_graph_runs(shell: Shell, tmp_path: Path) -> None:
     shell.env["WORLD"] = str(tmp_path / "w")
     ran = shell.run("attach", f"{GRAPHS}:nested", "--input", '{"amount": 3}')

@@ -48,6 +48,7 @@ def test_what_a_graph_stores_is_there_in_the_next_session_of_the_workspace(shell
         assert connection.execute("SELECT count(*) FROM store").fetchone() == (2,)
 
 
+@pytest.mark.long
 def test_a_context_is_given_on_the_command_line_and_approved_with_the_input(shell: Shell, tmp_path: Path) -> None:
     (shell.workspace / "ann.json").write_text('{"user_id": "ann"}', encoding="utf-8")
     ran = attach(shell, "memory", "tea", "--context", "@ann.json", "--config", '{"recursion_limit": 9}')

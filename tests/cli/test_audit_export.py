@@ -50,6 +50,7 @@ def exported(shell: Shell, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.out.splitlines()]
 
 
+@pytest.mark.long
 def test_every_source_is_exported_with_what_was_proposed_shown_and_decided(shell: Shell) -> None:
     lines = exported(shell)
     task = [line for line in lines if line["stream"] == "deploy"]
@@ -91,6 +92,7 @@ def test_a_session_alone_lists_its_decisions(shell: Shell) -> None:
     assert f'"verfy" isn\'t allowed here; use one of {allowed}' in shell.run("audit", "verfy", "s1").err
 
 
+@pytest.mark.long
 def test_a_long_command_that_was_allowed_is_listed_whole(shell: Shell) -> None:
     command = "find logs -name '*.gz' " + " ".join(f"-not -name {n}.gz" for n in range(60)) + " -print -delete"
     step = ("--task-id", "clean", "--step", "1", "--action", command, "--agent", "bot", "--interrupt", command)

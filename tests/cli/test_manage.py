@@ -172,6 +172,7 @@ def test_a_long_list_ends_with_how_many_there_are(begun: Shell) -> None:
     assert "newest" not in begun.run("sessions").out
 
 
+@pytest.mark.long
 def test_a_title_stays_the_same_on_its_way_through_exports_forks_and_names(begun: Shell, tmp_path: Path) -> None:
     kept = "a␛[31mb␊"
     for said in ("a\x1b[31mb␊", kept):

@@ -69,6 +69,7 @@ def holding(folder: Path, secret: str = SECRET) -> list[str]:
     return [name for name, text in texts if any(form in text for form in forms(secret))]
 
 
+@pytest.mark.long
 def test_a_secret_in_queries_arguments_edits_and_reasons_is_kept_nowhere(shell: Shell, tmp_path: Path) -> None:
     quoted = "'" + SECRET + "'"
     told = []

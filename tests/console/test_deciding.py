@@ -131,6 +131,7 @@ async def test_what_cant_be_previewed_isnt_approved_in_the_dialog(tmp_path: Path
         assert not (workspace / "one").exists() and not (workspace / "one!").exists()
 
 
+@pytest.mark.long
 async def test_what_was_sent_too_soon_is_said_until_it_is_sent_again(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -147,6 +148,7 @@ async def test_what_was_sent_too_soon_is_said_until_it_is_sent_again(tmp_path: P
         await c.until(lambda: old and c.panel.question and c.panel.question.id != old.id, "asked anew")
 
 
+@pytest.mark.long
 async def test_an_edit_alone_is_asked_anew(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -470,6 +472,7 @@ async def test_errors_of_commands_say_error_and_change_nothing(tmp_path: Path) -
         assert c.status("todo_001") == Status.WAITING_APPROVAL
 
 
+@pytest.mark.long
 async def test_a_new_session_that_cannot_begin_leaves_the_open_one(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap") as c:
@@ -495,6 +498,7 @@ async def test_new_leaves_one_session_and_begins_another(tmp_path: Path) -> None
         assert len(c.snapshot.todos) == 1
 
 
+@pytest.mark.long
 async def test_new_begins_in_the_folder_of_the_session_on_the_screen(tmp_path: Path) -> None:
     other = tmp_path / "other"
     other.mkdir()
@@ -581,6 +585,7 @@ async def test_what_failed_is_edited_and_approved_in_the_dialog(tmp_path: Path) 
         await c.until(lambda: (workspace / "two").is_dir(), "the edited command, without another question")
 
 
+@pytest.mark.long
 async def test_steps_that_go_on_with_the_same_question_get_the_edited_one(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

@@ -23,6 +23,7 @@ from hitl_tui.threads.state_diff import ValueChange
 from hitl_tui.wording import difference_rows
 
 
+@pytest.mark.long
 async def test_the_key_of_the_sessions_goes_to_them_where_none_is_open(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -37,6 +38,7 @@ async def test_the_key_of_the_sessions_goes_to_them_where_none_is_open(tmp_path:
         assert c.prompt.has_focus
 
 
+@pytest.mark.long
 async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -62,6 +64,7 @@ async def test_the_first_screen_names_the_keys_of_where_the_focus_is(tmp_path: P
         assert ("Enter", "open") in [(shown, label) for __, shown, label in line.keys]
 
 
+@pytest.mark.long
 async def test_a_checkpoint_shows_its_todos_as_the_plan_does(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -88,6 +91,7 @@ async def test_help_for_one_command_shows_that_command(tmp_path: Path) -> None:
         await c.until(lambda: isinstance(c.app.screen, HelpScreen), "the help")
 
 
+@pytest.mark.long
 async def test_an_answer_of_more_lines_than_the_stream_shows_is_read_on_a_screen_of_its_own(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE, size=(80, 24)) as c:
         await c.asked()
@@ -161,6 +165,7 @@ async def test_the_last_row_names_only_keys_of_the_question_that_do_something(tm
         assert "question.undo" not in labels(c)  # 001 has run
 
 
+@pytest.mark.long
 async def test_the_key_that_enlarges_a_pane_says_when_it_makes_it_smaller(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

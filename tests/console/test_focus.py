@@ -28,6 +28,7 @@ async def test_a_new_question_takes_no_focus_and_keeps_the_draft(tmp_path: Path)
         assert c.session.query_one(HeaderBar).status == "● 1 needs you"
 
 
+@pytest.mark.long
 async def test_keys_arm_after_half_a_second_of_quiet(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -187,6 +188,7 @@ async def test_questions_queue_up_in_the_order_they_came(tmp_path: Path) -> None
         assert not (workspace / "two").exists()
 
 
+@pytest.mark.long
 async def test_a_click_as_another_question_takes_the_place_opens_nothing(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk") as c:
@@ -390,6 +392,7 @@ async def test_the_key_line_says_what_escape_does_while_words_are_looked_for(tmp
         await c.until(lambda: labels().get("Esc") == "prompt", "the search is gone")
 
 
+@pytest.mark.long
 async def test_a_session_is_left_for_the_list_of_all_where_words_are_looked_for(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -415,6 +418,7 @@ async def test_a_session_is_left_for_the_list_of_all_where_words_are_looked_for(
         assert c.app.home.focused is starters and starters.highlighted == 1, "a number is a starter's"
 
 
+@pytest.mark.long
 async def test_words_of_steps_and_answers_find_a_session(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()
@@ -432,6 +436,7 @@ async def test_words_of_steps_and_answers_find_a_session(tmp_path: Path) -> None
         assert step.split()[0] in "".join(map(str, table.get_row_at(0)))
 
 
+@pytest.mark.long
 async def test_the_key_that_opened_the_details_closes_them(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

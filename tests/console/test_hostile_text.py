@@ -115,6 +115,7 @@ async def test_what_is_looked_for_may_be_hostile(tmp_path: Path) -> None:
         assert clickable(c) == []
 
 
+@pytest.mark.long
 async def test_dialogs_parse_nothing(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=f"{RISE} [@click=app.quit]x[/] [/") as c:
         await c.asked()

@@ -12,6 +12,7 @@ from hitl_tui.console.dialogs.prompt_dialogs import LineDialog
 from hitl_tui.console.widgets.prompt_line import Prompt
 
 
+@pytest.mark.long
 async def test_the_palette_takes_another_model_for_this_session(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query="The cap") as c:
         await c.asked()

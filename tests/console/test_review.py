@@ -234,6 +234,7 @@ async def test_what_decides_stands_above_the_fold_at_80x24(tmp_path: Path) -> No
         assert "│ cap1.md" in "".join(seen)
 
 
+@pytest.mark.long
 async def test_padding_hides_nothing_and_has_to_be_read_to_its_end(tmp_path: Path) -> None:
     workspace = place(tmp_path / "w")
     async with console(tmp_path / "d", workspace, query="The cap", mode="risk", size=(80, 24)) as c:
@@ -313,6 +314,7 @@ async def test_a_document_is_shown_as_the_diff_that_is_written(tmp_path: Path) -
 # What went wrong elsewhere -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 async def test_words_typed_while_a_question_opens_stay_words(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         for key in "any way":
@@ -439,6 +441,7 @@ async def test_undo_takes_back_one_decision_after_the_other(tmp_path: Path) -> N
         await c.until(lambda: "No decision of yours" in c.message, "nothing more")
 
 
+@pytest.mark.long
 async def test_undo_too_soon_takes_nothing_back(tmp_path: Path) -> None:
     async with console(tmp_path, query=RISE) as c:
         await c.asked()

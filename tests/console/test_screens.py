@@ -123,6 +123,7 @@ async def test_what_is_typed_before_there_is_a_prompt_stays_in_its_order(tmp_pat
             await app.engine.close()
 
 
+@pytest.mark.long
 async def test_the_first_screen_offers_what_works(tmp_path: Path) -> None:
     async with console(tmp_path) as c:
         assert isinstance(c.app.screen, HomeScreen)
@@ -171,6 +172,7 @@ async def test_bad_input_keeps_what_was_typed(tmp_path: Path) -> None:
         assert c.prompt.text == "What is the cap?"
 
 
+@pytest.mark.long
 async def test_trust_asks_in_an_open_session_and_takes_one_key(tmp_path: Path) -> None:
     workspace = command_workspace(tmp_path / "w")
     person = Operator(tmp_path / "d", "ops")

@@ -16,6 +16,7 @@ WHY = "The disk is full."
 SAID = f"This session stopped: {WHY} Once that is mended, /open s1 goes on with it."
 
 
+@pytest.mark.long
 async def test_a_session_that_stopped_is_called_so_until_it_is_opened_again(tmp_path: Path) -> None:
     async with console(tmp_path, EXAMPLE, query=RISE) as c:
         await c.asked()

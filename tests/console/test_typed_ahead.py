@@ -84,6 +84,7 @@ async def test_what_is_typed_at_once_after_edit_stands_in_the_first_field(tmp_pa
         assert isinstance(c.app.screen, EditDialog) and not (workspace / "before").exists()
 
 
+@pytest.mark.long
 async def test_a_text_is_edited_at_its_end_and_a_number_is_replaced(tmp_path: Path) -> None:
     long = "a question that is much longer than its field is wide. " * 4
     async with console(tmp_path, query=long, size=(80, 24)) as c:
@@ -110,6 +111,7 @@ async def test_one_key_is_named_for_sending_words(tmp_path: Path) -> None:
         assert named == ["say.send"]
 
 
+@pytest.mark.long
 async def test_what_is_typed_at_once_after_respond_is_the_answer(tmp_path: Path) -> None:
     async with asking(tmp_path, "approval") as c:
         await ready(c)

@@ -184,6 +184,7 @@ TABLES = st.builds(
 )
 
 
+@pytest.mark.long
 @given(TABLES, NUMBERS)
 @settings(max_examples=200)
 def test_invariants_hold_after_any_events(table: Table, numbers: list[int]) -> None:

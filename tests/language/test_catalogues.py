@@ -161,6 +161,7 @@ def test_no_english_word_was_left_in_korean(korean: polib.POFile) -> None:
     assert left == {}
 
 
+@pytest.mark.long
 def test_no_function_hides_the_translating_one() -> None:
     for path in ROOT.rglob("*.py"):
         text = path.read_text(encoding="utf-8")

@@ -65,6 +65,7 @@ async def _take(ledger: SqliteLedger, number: int, step: tuple[str, int, str, Ve
             await ledger.stop_run(session, who, at(number))
 
 
+@pytest.mark.long
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=_steps)
 def test_after_any_history_chains_hold_and_views_are_what_entries_say(

@@ -449,6 +449,7 @@ def test_rules_plan_no_sql_and_a_person_may_write_some(desk: Desk) -> None:
     assert refused["error"] == "Only one SELECT can be asked of tables."
 
 
+@pytest.mark.long
 def test_what_a_reviewer_says_is_worked_into_the_plan_by_the_model(desk: Desk) -> None:
     """Steps that stay keep their ids, the order can change, and what can't be done is said (P1)."""
     ran = desk.shell.run("run", QUESTION, "--mode", "plan", "--json")

@@ -20,6 +20,7 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path, step("low", "a"), step("low", "b", "a"))
 
 
+@pytest.mark.long
 async def test_a_session_without_an_owner_is_told_from_one_that_rests(place: Place) -> None:
     async with place.ledger() as ledger:
         async with place.open() as op:

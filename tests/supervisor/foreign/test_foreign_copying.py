@@ -91,6 +91,7 @@ async def test_a_branch_that_was_left_stays_behind(tmp_path: Path) -> None:
         assert payment(saver).get_state(at("forked")).values["amount"] == 5
 
 
+@pytest.mark.long
 async def test_a_thread_of_postgresql_goes_on_in_a_file(server: str, tmp_path: Path) -> None:
     with psycopg.connect(server, autocommit=True) as owner:
         owner.execute("CREATE DATABASE copying")
