@@ -106,7 +106,7 @@ def test_the_record_says_what_it_was_called_with_and_what_was_edited(shell: Shel
     edited = last(do(shell, f"/todo edit {todo['id']} rate=0.2"))
     assert do(shell, f"/todo approve {edited['id']}").code == 0
     lines = shell.run("audit", "s1").out
-    assert "vat amount=50000 rate=0.2" in lines and "rate: 0.1 → 0.2" in lines, lines
+    assert "vat amount=50000 rate=0.2" in lines and "rate 0.1 → 0.2" in lines, lines
     assert "calls" not in lines and "my.py" not in lines, "what follows from its declaration isn't what was edited"
 
 

@@ -241,7 +241,8 @@ async def test_the_answer_is_copied_and_exported_from_its_own_pane(tmp_path: Pat
         await c.press("enter")
         await c.until(file.exists, "the file")
         text = file.read_text(encoding="utf-8")
-        assert text.startswith(f"# {CAP}\n") and c.app.clipboard.strip() in text and "**001**" in text
+        assert text.startswith(f"# {CAP}\n") and "**001**" in text
+        assert all(line.strip("#> ") in text for line in c.app.clipboard.splitlines()), "it is quoted there"
         await c.until(lambda: "answer.md" in c.message, "that it was written")
         await c.press("escape")
         assert c.prompt.has_focus

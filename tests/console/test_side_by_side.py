@@ -142,9 +142,9 @@ async def test_a_line_that_is_sent_before_the_first_session_opens_is_for_that_se
         session = c.snapshot.session_id
     opened = SessionSwitcher.open
 
-    def open_late(sessions: SessionSwitcher, session_id: str) -> None:
+    def open_late(sessions: SessionSwitcher, session_id: str, *, unasked: bool = False) -> None:
         sessions._app.session.operator.send("/rename early", ())
-        opened(sessions, session_id)
+        opened(sessions, session_id, unasked=unasked)
 
     monkeypatch.setattr(SessionSwitcher, "open", open_late)
     async with console(tmp_path, session=session) as c:
