@@ -202,12 +202,13 @@ def changed(draft: Draft, event: Event) -> None:
     """
     todo = _running(draft, event)
     metadata: TodoMetadata = {**todo.metadata, "changed": [str(name) for name in event.data["changed"]]}
+    programs = event.data["programs"]
     if event.data.get("thread"):
         metadata["rewind"] = {"thread": str(event.data["thread"])}
     draft.put(
         todo.with_status(
             Status.PENDING,
-            arguments={**todo.arguments, "programs": dict(event.data["programs"])},
+            arguments={**todo.arguments, **({"programs": dict(programs)} if programs else {})},
             metadata=metadata,
             approval=None,
             question=None,

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from hitl_tui.config.declared_graphs import GraphDeclaration
+from hitl_tui.core.file_digests import first_named
 from hitl_tui.core.python_source import parse_source
 
 LARGEST = 5_000_000
@@ -90,10 +91,7 @@ def source_of(
     for target in declaration.targets:
         walk.target(target, folder)
     hashes = {_shown(path, roots): sha for path, sha in walk.hashes.items()}
-    named = dict(list(hashes.items())[:MOST_NAMED])
-    if rest := sorted(set(hashes.items()) - set(named.items())):
-        together = hashlib.sha256("\n".join(f"{sha}  {path}" for path, sha in rest).encode())
-        named[f"{len(rest)} more files"] = together.hexdigest()
+    named = first_named(hashes, MOST_NAMED)
     files = {os.path.realpath(path): content for path, content in walk.contents.items()}
     return GraphSource((" ".join(declaration.targets), *map(str, (folder, *roots))), files, named)
 

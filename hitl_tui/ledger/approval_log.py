@@ -360,12 +360,16 @@ def input_changes(before: Mapping[str, str], now: Mapping[str, str]) -> list[tup
 
 def input_values(arguments: object, task: object) -> dict[str, str]:
     """Return what a person may set of a step, by name, in a few words each: its task and its arguments."""
-    found = {_TASK: clip(str(task), _LONGEST)}
-    for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
-        if name in _MADE:
-            continue
+    set_by_people = arguments if isinstance(arguments, Mapping) else {}
+    return {_TASK: clip(str(task), _LONGEST), **_values({k: v for k, v in set_by_people.items() if k not in _MADE})}
+
+
+def _values(fields: Mapping[str, Json]) -> dict[str, str]:
+    """Return values by name in a few words each, those of an object within by their own names."""
+    found: dict[str, str] = {}
+    for name, value in fields.items():
         if isinstance(value, Mapping):
-            found |= input_values(value, task)
+            found |= _values(value)
         else:
             found[str(name)] = clip(value if isinstance(value, str) else canonical(value).decode(), _LONGEST)
     return found
@@ -377,7 +381,7 @@ def _answer(given: Json, asked: Json) -> str:
         return clip(given or "", _LONGEST)
     if not isinstance(given, Mapping) or not isinstance(asked, Mapping):
         return clip(canonical(given).decode(), _LONGEST)
-    known, said = input_values(asked, ""), input_values(given, "")
+    known, said = _values(asked), _values(given)
     changes = [change for change in input_changes(known, {**known, **said}) if change[2] not in _SAID_ANYWAY]
     return "; ".join(f"{name}: {was} → {becomes}" if was else f"{name}: {becomes}" for name, was, becomes in changes)
 
@@ -397,8 +401,8 @@ def _step(title: str, subject: Mapping[str, Any]) -> str:
     argv = arguments.get("argv")
     line = shlex.join(map(str, argv)) if isinstance(argv, list) else ""
     if "calls" in arguments and isinstance(given := arguments.get("input"), Mapping):
-        values = [f"{name}={value}" for name, value in input_values(given, "").items() if name != _TASK]
-        line = clip(", ".join(value for value in values if value not in title), _LONGEST)
+        told, values = title.split(), [f"{name}={value}" for name, value in _values(given).items()]
+        line = clip(", ".join(value for value in values if value not in told), _LONGEST)
     return ": ".join(filter(None, (title, line)))
 
 

@@ -24,6 +24,7 @@ from hitl_tui.config.declared_commands import literal_text
 from hitl_tui.config.pins import is_pattern, path_pattern, unmatched
 from hitl_tui.config.problems import quoted
 from hitl_tui.core.errors import BadInput
+from hitl_tui.core.file_digests import first_named
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Risk
 from hitl_tui.core.safe_text import one_line
@@ -204,12 +205,8 @@ class Bindings:
         excluded = path_pattern(declared.pins)
         words = (word for argv in argvs if argv for word in _copied(argv))
         named = dict.fromkeys(name for word in words for name in _files_in(word, root))
-        known = {name: self._digest(root, name) for name in named if _is_outside(name) or not excluded.match(name)}
-        if len(known) <= MOST_NAMED:
-            return known
-        rest = {name: known.pop(name) for name in list(known)[MOST_NAMED:]}
-        together = hashlib.sha256("\n".join(f"{sha}  {name}" for name, sha in sorted(rest.items())).encode())
-        return {**known, f"{len(rest)} more files": together.hexdigest()}
+        bound = (name for name in named if _is_outside(name) or not excluded.match(name))
+        return first_named({name: self._digest(root, name) for name in bound}, MOST_NAMED)
 
     def whole(
         self,
@@ -388,17 +385,17 @@ def _copied(argv: Sequence[str]) -> Sequence[str]:
     """Return the words of a command of the system that name what it copies or moves, but not where to."""
     name = argv[0].rpartition("/")[2]
     if name in ("cp", "mv", "ln"):
-        return argv[1:-1]
+        first = any(word.startswith(("-t", "--target")) for word in argv)  # the folder stands before what goes there
+        return argv[1:] if first else argv[1:-1]
     return [word for word in argv[1:] if word.startswith("if=")] if name == "dd" else ()
 
 
 def _path_starts(piece: str) -> Iterator[int]:
-    """Yield where in a piece of a word a path may begin, but for its beginning."""
-    if piece.startswith("-") and len(piece) > 2 and piece[1] != "-":
+    """Yield where a path may begin within a piece of a word: behind an option's letter, and behind a sign."""
+    if piece.startswith("-") and not piece.startswith("--"):
         yield 2
-    yield from (place for sign in "@/~" if (place := piece.find(sign)) > 0)
-    if (place := piece.find("@")) >= 0:
-        yield place + 1
+    if (sign := piece.find("@")) >= 0:
+        yield sign + 1
 
 
 def _path_in(root: str, named: str) -> str | None:

@@ -78,11 +78,11 @@ async def own_session(setup: SessionSetup, query: str = "") -> AsyncIterator[Ses
                     secrets=setup.secrets,
                     post=post,
                     follow_up=follow_up,
+                    listed=partial(listed_otherwise, setup),
                     now=setup.now,
                     model=setup.model,
                     policy=lambda: setup.rules.policy,
                     node=trace.node if trace is not None else None,
-                    listed=partial(listed_otherwise, setup),
                 )
             )
 

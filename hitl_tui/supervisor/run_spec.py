@@ -32,10 +32,6 @@ Listed = Callable[[str], Awaitable[Sequence[str]]]
 """Returns what the preview of an approved question lists otherwise now; see `open_questions.listed_otherwise`."""
 
 
-async def _nothing_listed(_: str) -> Sequence[str]:
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class RunSpec:
     """Everything a run needs, JSON only.
@@ -119,12 +115,12 @@ class RunServices:
         secrets: declared secrets, by name.
         post: tells the session how a run ends.
         follow_up: asks its planner.
+        listed: says whether what a person was shown is still so.
         now: the clock.
         model: the session's chat model; None for none.
         policy: gives the rules that hold now.
         node: is told when a node of a step's graph begins and ends; see `SessionTrace.node`. None for nobody.
         begun: the effects that have begun and aren't on record as ended, by their keys.
-        listed: says whether what a person was shown is still so.
     """
 
     saver: BaseCheckpointSaver[str]
@@ -139,9 +135,9 @@ class RunServices:
     secrets: Mapping[str, str]
     post: PostEvent
     follow_up: FollowUp
+    listed: Listed
     now: Callable[[], str]
     model: TeamModel | None = None
     policy: Callable[[], Policy] = Policy
     node: Callable[[SupervisorTodo, tuple[str, ...], Mapping[str, Any]], None] | None = None
     begun: dict[str, BegunEffect] = field(default_factory=dict)
-    listed: Listed = _nothing_listed

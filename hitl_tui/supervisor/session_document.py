@@ -147,7 +147,7 @@ def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language
     imported = came or bool((todo.approval or {}).get("imported"))
     yield from (_decision_line(said, language, imported=imported) for said in _before(todo, own))
     yield from (_decision_line(said, language) for said in own)
-    came = bool(todo.metadata.get("imported")) or (came and not own)
+    ended_elsewhere = bool(todo.metadata.get("imported")) or (came and not own)
     if todo.status is Status.SKIPPED and not any(said.verdict == "skip" for said in own):
         why = todo.metadata.get("skip_reason", "")
         by = str(todo.metadata.get("skipped_by", ""))
@@ -155,10 +155,10 @@ def about_todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language
             yield safe_text(words["skipped"].format(why=reason(why, language)), multiline=False)
         else:
             skipped = LoggedDecision(Kind.TODO, todo.id, "skip", by, "", todo.completed_at, why)
-            yield _decision_line(skipped, language, imported=came)
+            yield _decision_line(skipped, language, imported=ended_elsewhere)
     if todo.error and todo.metadata.get("rejected") and not _refused(own):
         why = reason(todo.error, language)
-        yield safe_again(f"{why} ({words['imported']})" if came else why, multiline=False)
+        yield safe_again(f"{why} ({words['imported']})" if ended_elsewhere else why, multiline=False)
 
 
 def _refused(own: Sequence[LoggedDecision]) -> bool:
@@ -355,7 +355,7 @@ def as_markdown(snapshot: Snapshot, decided: Sequence[LoggedDecision] = ()) -> s
         lines += [*(f"> {_line(row)}".rstrip() for row in query.strip().split("\n")), ""]
     unfinished = words["unfinished"].format(status=words.get(snapshot.status, snapshot.status))
     lines += [_cited(answer) if answer else f"*{unfinished}*", "", f"## {words['plan']}", ""]
-    if whole := [f"- {_dead(line)}" for line in about_plan(decided, language)]:
+    if whole := [f"- {_without_links(line)}" for line in about_plan(decided, language)]:
         lines += [*whole, ""]
     for todo in snapshot.todos:
         lines += _todo(todo, decided, language)
@@ -376,19 +376,19 @@ def _todo(todo: SupervisorTodo, decided: Sequence[LoggedDecision], language: str
     refused = todo.status is Status.FAILED and todo.metadata.get("rejected")
     status = words[REJECTED] if refused else words.get(todo.status, str(todo.status))
     yield f"- **{step_name(todo.id)}** {_line(todo.name)} ({_line(todo.agent_name)}): {status}"
-    yield from (f"  - {_dead(line)}" for line in about_todo(todo, decided, language))
+    yield from (f"  - {_without_links(line)}" for line in about_todo(todo, decided, language))
     if todo.error and not todo.metadata.get("rejected"):
-        yield f"  - > {_dead(safe_again(reason(todo.error, language), multiline=False))}"
+        yield f"  - > {_without_links(safe_again(reason(todo.error, language), multiline=False))}"
     if todo.result and todo.result.get("summary"):
         yield f"  - > {_told(str(todo.result['summary']))}"
 
 
 def _line(text: str) -> str:
     """Return what somebody wrote as one line without markup."""
-    return _dead(safe_text(text, multiline=False))
+    return _without_links(safe_text(text, multiline=False))
 
 
-def _dead(line: str) -> str:
+def _without_links(line: str) -> str:
     return literal(line, addresses=True)
 
 

@@ -557,6 +557,8 @@ class TaskCheckpoints:
             await self._ledger.open_requests([request])
             view = (await self._views(entry.stream, self._ledger)).get(request.id)
         found = checkpoint_of(entry, view, edited=edited.data if edited else None, taken=request.id in taken)
+        if found.view is None or found.view.resolution.verdict is not Verdict.APPROVE:
+            return found
         given = None if found.call is None else found.arguments
         return self._votes.held(found, self._policy.judge_step(found.agent, found.action, given).terms)
 

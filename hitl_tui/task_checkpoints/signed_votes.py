@@ -7,7 +7,7 @@ to be signed by a key that is known here, and to be about exactly what is on rec
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -15,8 +15,8 @@ from hitl_tui.core.errors import StorageError
 from hitl_tui.core.json_text import digest
 from hitl_tui.core.messages import Message
 from hitl_tui.core.policy import Terms
-from hitl_tui.core.requests import Decision, Outcome, Resolution, needs_verified, resolve
-from hitl_tui.ledger.signatures import Signer, accept_command, verifies
+from hitl_tui.core.requests import Decision, Outcome, Resolution, Verdict, needs_verified, resolve
+from hitl_tui.ledger.signatures import Signer, verifies
 from hitl_tui.task_checkpoints.checkpoint import Checkpoint
 
 _VOTE = -1
@@ -48,15 +48,14 @@ class SignedVotes:
         return replace(plain, signature=f"{self._signer.public}:{made.hex()}")
 
     def held(self, checkpoint: Checkpoint, now_demanded: Terms) -> Checkpoint:
-        """Return a step as it stands when only proven votes count: an approval that rests on others is none.
+        """Return an approved step as it stands when only proven votes count: an approval that rests on others is none.
 
         Args:
             checkpoint: as it is on record.
             now_demanded: what the rules demand that hold by now; what it was asked with is on record, too.
         """
         view = checkpoint.view
-        if view is None or view.resolution.outcome is not Outcome.APPROVED:
-            return checkpoint
+        assert view is not None, "only what was asked is approved"
         request, asked = view.request, view.request.terms
         terms = replace(
             asked, quorum=max(asked.quorum, now_demanded.quorum), level=max(asked.level, now_demanded.level)
@@ -69,8 +68,8 @@ class SignedVotes:
         proven = resolve(replace(request, terms=terms), known, last).outcome is Outcome.APPROVED
         if proven and _is_about(checkpoint):
             return checkpoint
-        why = _why(strange if not proven else ())
-        said = replace(view.resolution.decisions[-1], by="hitl-tui", reason=why, value=None)
+        why = _why(strange) if not proven else Message("The votes on record are about something else than this.")
+        said = Decision(request.id, Verdict.REJECT, "hitl-tui", request.digest, last, reason=why)
         return replace(checkpoint, view=replace(view, resolution=Resolution(Outcome.SUPERSEDED, None, (said,))))
 
     def _is_known(self, task_id: str, vote: Decision) -> bool:
@@ -113,19 +112,12 @@ def _is_about(checkpoint: Checkpoint) -> bool:
 _TOLD = ("task", "step", "action", "agent")
 
 
-def _why(strange: Iterable[Decision]) -> Message:
-    """Return why an approval doesn't count."""
-    votes = list(strange)
-    if not votes:
-        return Message("The votes on record are about something else than this.")
-    names = ", ".join(dict.fromkeys(vote.by for vote in votes))
-    keys = dict.fromkeys(vote.signature.partition(":")[0] for vote in votes if vote.signature)
-    if keys:
-        commands = ", ".join(map(accept_command_of, keys))
+def _why(strange: Sequence[Decision]) -> Message:
+    """Return why an approval doesn't count, by the votes of it that aren't known."""
+    if not strange:
+        return Message("Too few votes for it are on record.")
+    names = ", ".join(dict.fromkeys(vote.by for vote in strange))
+    if keys := dict.fromkeys(vote.signature.partition(":")[0] for vote in strange if vote.signature):
+        commands = ", ".join(f"hitl-tui audit accept {key}" for key in keys)
         return Message("The votes of {} are signed with a key that isn't known here: {}", names, commands)
     return Message("The votes of {} aren't signed, so they don't count.", names)
-
-
-def accept_command_of(key: str) -> str:
-    """Return the command that accepts a key which no record here holds: it takes the whole of it."""
-    return accept_command(key).rpartition(" ")[0] + f" {key}"

@@ -230,7 +230,7 @@ def _next_nodes(values: GraphState) -> list[str]:
     found = [name.removeprefix(_TRIGGER) for name in values if name.startswith(_TRIGGER)]
     for name, arrived in values.items():
         sources, _, target = name.removeprefix(_JOIN).rpartition(":")
-        if name.startswith(_JOIN) and isinstance(arrived, Collection) and {*arrived} == {*sources.split("+")}:
+        if name.startswith(_JOIN) and isinstance(arrived, Collection) and {*map(str, arrived)} == {*sources.split("+")}:
             found.append(target)
     return found
 

@@ -136,7 +136,7 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: 
             yield text_row(said.format(n=files, size=size), "bold $text-error")
         elif deletes(argv):
             said = ngettext("lists {n:,} file, {size}", "lists {n:,} files, {size}", files)
-            more = _("what goes may be more than it lists")
+            more = _("more may be deleted than it lists")
             yield labelled(_("preview"), joined(said.format(n=files, size=size), more), "bold $text-error")
         else:
             said = ngettext("{n:,} file, {size}", "{n:,} files, {size}", files)
@@ -152,8 +152,9 @@ def preview_rows(evidence: Mapping[str, Any], most: int | None, key: str, argv: 
 
 
 _DELETES = frozenset({"-delete", "-print"})
+"""What a `find` does with what it found, where it only deletes that."""
 _ACTIONS = (*_DELETES, "-exec", "-execdir", "-ls", "-print0", "-printf")
-"""What a `find` does with what it found."""
+"""What it does in a command or its preview."""
 
 
 def _lists_what_goes(evidence: Mapping[str, Any], lines: Sequence[str], argv: object) -> bool:

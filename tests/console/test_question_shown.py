@@ -161,7 +161,7 @@ def test_what_would_be_deleted_is_counted_and_how_a_preview_ended_is_told_only_w
 
     assert said(listing, deleting) == ["would delete 2 files, 3.2 MB", "│ a.gz", "│ b.gz"]
     assert said(listing, ["rm", "-f", "a.gz", "b.gz"])[0] == "would delete 2 files, 3.2 MB"
-    more = "preview lists 2 files, 3.2 MB · what goes may be more than it lists"
+    more = "preview lists 2 files, 3.2 MB · more may be deleted than it lists"
     beside = [*looked[:-1], "-delete", "-o", "-name", "*.txt", "-delete"]
     for argv in (beside, ["rm", "a.gz"], ["rm", "-rf", "a.gz", "b.gz"], ["find", "d", "-delete"], ["unlink", "c"]):
         assert said(listing, argv)[0] == more, argv

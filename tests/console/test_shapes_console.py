@@ -175,7 +175,7 @@ async def test_what_a_graph_asks_offers_no_mark_and_says_why(tmp_path: Path) -> 
         await to_answer(c)
         assert "question.mark" in c.panel.idle_keys
         await c.press("space")
-        assert c.message == "What a graph asks is answered by itself, so it can't be marked."
+        assert c.message == "A graph's question is answered on its own, so it can't be marked."
 
 
 async def test_nothing_is_no_answer_unless_it_is_quoted(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hitl_tui.core.todos import Status
 from hitl_tui.supervisor.snapshot import Snapshot
 
 WHY = "The disk is full."
-SAID = f"This session stopped: {WHY} Once that is mended, /open s1 goes on with it."
+SAID = f"This session stopped: {WHY} Once that is fixed, /open s1 continues it."
 
 
 @pytest.mark.long

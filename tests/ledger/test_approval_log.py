@@ -10,7 +10,7 @@ from ledger_support import ask, at, say
 
 from hitl_tui.core.json_types import Json
 from hitl_tui.core.requests import Kind, Verdict
-from hitl_tui.ledger.approval_log import logged_decisions
+from hitl_tui.ledger.approval_log import input_values, logged_decisions
 from hitl_tui.ledger.sqlite_ledger import SqliteLedger
 
 MAIL = {"action": "send_mail", "to": "ann@example.com", "text": "See you on Friday"}
@@ -52,3 +52,9 @@ async def test_what_an_accepted_proposal_lets_run_is_told(tmp_path: Path, value:
         await ledger.decide(say(request, Verdict.APPROVE, value=value), at(1))
         (told,) = await logged_decisions(ledger, "s1")
     assert (told.asked, told.runs) == ("proposal", runs)
+
+
+def test_what_a_person_sets_is_told_whatever_its_name() -> None:
+    given = {"timeout": 3, "preview": {"calls": "x"}}
+    arguments = {"calls": "my.py:f", "programs": {"my.py": "d1"}, "timeout": 5.0, "input": given}
+    assert input_values(arguments, "f") == {"task": "f", "timeout": "3", "calls": "x"}

@@ -38,6 +38,7 @@ def away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["sh", "-c", "exec {away}/deploy.sh"], "deploy.sh"),
         (["curl", "-d", "@{away}/payload.json", "x"], "payload.json"),
         (["curl", "-d@{away}/payload.json", "x"], "payload.json"),
+        (["curl", "-F", "file=@{away}/payload.json", "x"], "payload.json"),
         (["tool", "--file=~/payload.json"], "payload.json"),
     ],
 )
@@ -54,7 +55,13 @@ def test_a_file_outside_that_is_exchanged_makes_another_approval(
 
 
 @pytest.mark.parametrize(
-    "argv", [["cp", "conf.new", "conf.live"], ["mv", "./conf.new", "x"], ["dd", "if=conf.new", "of=/tmp/x"]]
+    "argv",
+    [
+        ["cp", "conf.new", "conf.live"],
+        ["mv", "./conf.new", "x"],
+        ["dd", "if=conf.new", "of=/tmp/x"],
+        ["cp", "-t", "d", "conf.new"],
+    ],
 )
 def test_so_does_one_that_is_only_copied(tmp_path: Path, argv: list[str]) -> None:
     (tmp_path / "conf.new").write_text("as it was")

@@ -43,7 +43,7 @@ class Writer:
         for entry in found:
             change(entry["data"])
         for n, data in enumerate(more, start=len(found) + 1):
-            found.append({**found[-1], "n": n, "kind": "decision", "data": data})
+            found.append({**found[-1], "n": n, "kind": "event" if "settles" in data else "decision", "data": data})
         for entry in found:
             entry["prev"] = prev or entry["prev"]
             prev = entry["hash"] = entry_hash(Entry(**{k: v for k, v in {**entry, "hash": ""}.items() if k in ENTRY}))
@@ -103,6 +103,17 @@ def test_votes_that_are_written_into_the_files_count_for_nothing(place: Place) -
     step = asked(place)
     Writer(place.folder).write(nothing, vote(step, "ann"), vote(step, "bob"))
     assert refused(place, step) == "The votes of ann, bob aren't signed, so they don't count."
+
+
+@pytest.mark.parametrize("outcome", ["approved", "expired"])
+def test_an_approval_that_nobody_voted_for_counts_for_nothing(place: Place, outcome: str) -> None:
+    step = asked(place)
+    assert step.view is not None
+    request = step.view.request
+    event = {"kind": "decided", "request_id": request.id, "outcome": outcome, "verdict": "approve"}
+    settled = {"settles": request.id, "event_id": f"decided:{request.id}", "event": event}
+    Writer(place.folder).write(nothing, settled)
+    assert refused(place, step)
 
 
 def test_one_vote_of_a_person_and_one_that_is_written_are_one(place: Place) -> None:

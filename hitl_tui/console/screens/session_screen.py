@@ -336,7 +336,7 @@ class SessionScreen(PromptScreen):
     def on_session_screen_stopped(self, event: Stopped) -> None:
         if self._shows(event.session):
             self.query_one(HeaderBar).status = _(_STOPPED)
-            said = _("This session stopped: {why} Once that is mended, {command} goes on with it.")
+            said = _("This session stopped: {why} Once that is fixed, {command} continues it.")
             named = said.replace("{command}", safe_text(f"/open {event.session}", multiline=False))
             self.query_one(MessageLine).stand(named.replace("{why}", safe_message(event.why, multiline=False)))
 

@@ -1,4 +1,8 @@
-"""Long Markdown as lines: a widget for each of thousands of blocks would take minutes to lay out."""
+"""Long Markdown as lines: a widget for each of thousands of blocks would take minutes to lay out.
+
+The lines are made of what the parser of the widgets found, not by `wording.markdown_text`, which reads line mode's own
+dialect without a parser: the same is markup in long and in short answers.
+"""
 
 from __future__ import annotations
 

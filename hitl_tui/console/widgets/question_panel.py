@@ -88,7 +88,7 @@ _SKIP = 4
 """The place of the action that skips."""
 _TURNS = ("question.next", "question.previous")
 _UNMARKABLE = mark("This question can't be approved, so it can't be marked.")
-_ASKED_WITHIN = mark("What a graph asks is answered by itself, so it can't be marked.")
+_ASKED_WITHIN = mark("A graph's question is answered on its own, so it can't be marked.")
 _NO_RESULTS = mark("This step works from no earlier result.")
 _NO_TEXT = mark("A question takes no text, so nothing was pasted: {question.leave} goes to the prompt.")
 _NEXT = mark("The next question comes here. {question.leave} goes to the prompt.")

@@ -39,7 +39,7 @@ class GraphFailure(TeamFailure):
 
 
 class CodeChanged(Exception):
-    """What a graph would execute next isn't what was approved; it wasn't run.
+    """What a step would execute or take isn't what was approved; it wasn't run.
 
     Args:
         thread: the thread that its run has begun; empty where it hasn't.

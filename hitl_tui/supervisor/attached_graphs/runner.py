@@ -223,13 +223,13 @@ class GraphRunner:
         try:
             return await self._drive(spec, team)
         except EffectInDoubt as doubt:
-            raise EffectInDoubt({**doubt.effect, **await self._before(spec, team, doubt)}) from doubt
+            raise EffectInDoubt({**doubt.effect, **await self._about_doubt(spec, team, doubt)}) from doubt
         except (RunNotCurrent, GraphFailure, CodeChanged, ServerAway):
             raise
         except HitlError as error:  # a further try goes on with the thread, once what was wrong has been mended
             raise GraphFailure(error.message, self.thread(spec, team), wedged=False, entered={}) from error
 
-    async def _before(self, spec: RunSpec, team: GraphSpec, doubt: EffectInDoubt) -> JsonObject:
+    async def _about_doubt(self, spec: RunSpec, team: GraphSpec, doubt: EffectInDoubt) -> JsonObject:
         """Return what tells of a run whose end nobody saw: what it was answered, and the nodes that come next."""
         subject = cast("Mapping[str, Mapping[str, int]]", doubt.effect["subject"])
         answered = set(subject.get("answers") or ())
